@@ -229,12 +229,9 @@ Status cairn_checkpoint::told(uint64_t sequence) {
   const ckpt::Outcome* const outcome = writer->outcome(sequence);
   if (outcome == nullptr) return fail(ENOENT, "this version is too old to be known");
   if (outcome->is_committed) return Status();
-  const bool is_own = outcome->rank == run->number() && sequence == writer->sequence() &&
-                      writer->status().code() == outcome->error;
   const std::string room =
       outcome->error == ENOSPC && run->is_here(outcome->rank) ? "; " + shown_room() : std::string();
-  return fail(outcome->error, "%s%s%s%s", ckpt::Writer::shown(*outcome).c_str(), is_own ? ": " : "",
-              is_own ? writer->text().c_str() : "", room.c_str());
+  return fail(outcome->error, "%s%s", ckpt::Writer::shown(*outcome).c_str(), room.c_str());
 }
 
 Status cairn_checkpoint::check_room(const char* name, const ckpt::Definition& added) const {

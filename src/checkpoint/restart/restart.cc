@@ -8,6 +8,7 @@
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
+#include "checkpoint/version/failure_text.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -138,10 +139,14 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
   if (worst == 0) return worst;
   const int error = static_cast<int>(worst >> errno_shift & 0xffff);
   const auto rank = static_cast<uint32_t>(worst);
-  if (!own.empty()) {
+  const bool is_mine = rank == run_.number();
+  const std::string shared = share_text(&run_, Run::Purpose::restart, is_mine, own, arrived);
+  if (shared.empty() && own.empty()) {
+    static_cast<void>(fail(error, "rank %u: %s", rank, strerror(error)));
+  } else if (shared.empty() || shared == own) {
     static_cast<void>(fail(error, "%s", own.c_str()));
   } else {
-    static_cast<void>(fail(error, "rank %u: %s", rank, strerror(error)));
+    static_cast<void>(fail(error, "rank %u: %s", rank, shared.c_str()));
   }
   return worst;
 }

@@ -17,8 +17,9 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The file `agree`: what was wrong, then a range for each rank.
-constexpr uint64_t ranges_begin = 4096;
+// The file `agree`: what was wrong with the definitions, texts of other failures, then a range for
+// each rank.
+constexpr uint64_t ranges_begin = agree_ranges_begin;
 constexpr uint64_t range_bytes = uint64_t{256} << 20;
 
 Status write_all(file::File& file, const void* bytes, size_t size, uint64_t offset) {
@@ -62,6 +63,10 @@ class Agreement {
       return fail(EOVERFLOW, "definitions: more than %llu bytes",
                   static_cast<unsigned long long>(range_bytes));
     CAIRN_TRY(write_all(*file_, record.data(), record.size(), range_of(run_.rank())));
+    // The room of texts is there when they have to say that there is none.
+    constexpr char nothing = 0;
+    if (run_.is_leader())
+      CAIRN_TRY(write_all(*file_, &nothing, sizeof nothing, ranges_begin - sizeof nothing));
     pool().store(words_.member(run_.rank(), RunWords::length), record.size());
     return Status();
   }

@@ -95,6 +95,8 @@ class Run {
   Result<int64_t> meet_all(Purpose purpose, int64_t value, uint64_t arrived);
   // The greatest value of all ranks of this node, as an evaluation.
   [[nodiscard]] int64_t greatest() const;
+  // That this rank has come to; the same on all ranks between two of them.
+  [[nodiscard]] uint64_t meetings() const { return meetings_; }
   // A rank's value of the meeting in progress.
   [[nodiscard]] int64_t value_of(uint32_t rank) const {
     return static_cast<int64_t>(words_.member(rank, RunWords::said).load());

@@ -20,7 +20,8 @@ class RunWords {
     manifest_generation,
     data,
     data_generation,
-    next_extent
+    next_extent,
+    number  // the user's
   };
   enum OfArrivals : unsigned { arrived, failed, decided, bytes, begun };
   enum OfMeeting : unsigned { met, value, hash, fault = 6 };

@@ -12,6 +12,7 @@
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/version/commit_part.h"
 #include "checkpoint/version/extent_writer.h"
+#include "checkpoint/version/failure_text.h"
 #include "checkpoint/version/patience.h"
 #include "checkpoint/version/room.h"
 #include "file/bulk_write.h"
@@ -120,6 +121,10 @@ Status Writer::open(const Agreed& agreed, const VersionFacts& facts, Slot** slot
     return fail(failed == 0 ? EIO : static_cast<int>(failed & 0xffff),
                 "rank %u could not open the version", static_cast<unsigned>(failed >> 32));
   }
+  const auto number = static_cast<int64_t>(words_.opening(RunWords::number).load());
+  if (number != facts.number)
+    return fail(EINVAL, "this rank writes version %lld, another one version %lld",
+                static_cast<long long>(facts.number), static_cast<long long>(number));
   CAIRN_TRY_ASSIGN(found, shelf_.get(ids));
   *slot = found;
   return Status();
@@ -154,6 +159,7 @@ Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
   pool.store(words_.opening(RunWords::data), ids.data);
   pool.store(words_.opening(RunWords::data_generation), ids.data_generation);
   pool.store(words_.opening(RunWords::next_extent), agreed.regions.end);
+  pool.store(words_.opening(RunWords::number), static_cast<uint64_t>(facts.number));
   pool.store(words_.opening(RunWords::sequence), sequence_);
   return status;
 }
@@ -257,8 +263,13 @@ Status Writer::stage_extent(Slot& slot, const Agreed& agreed,
 
 void Writer::note_failure(const Status& status) {
   uint64_t none = 0;
-  pool().compare_exchange(words_.arrivals(sequence_, RunWords::failed), none,
-                          static_cast<uint64_t>(status.code()) | uint64_t{run_.number()} << 32);
+  const std::string text = last_detail();
+  const bool is_first =
+      pool().compare_exchange(words_.arrivals(sequence_, RunWords::failed), none,
+                              static_cast<uint64_t>(status.code()) | uint64_t{run_.number()} << 32);
+  // All that learn of it come later: this rank has not arrived yet.
+  if (is_first && run_.ranks() > 1)
+    tell_text(run_, place_of(sequence_), tag_of(sequence_, run_.number()), text);
 }
 
 void Writer::arrive() {
@@ -443,6 +454,10 @@ void Writer::learn(uint64_t sequence, bool retires) {
   if (!is_committed) {
     outcome.error = static_cast<int>(failed & 0xffff);
     outcome.rank = static_cast<uint32_t>(failed >> 32);
+    const bool is_own = outcome.rank == run_.number() && sequence == sequence_;
+    if (is_own && status_.code() == outcome.error) outcome.text = text_;
+    if (outcome.text.empty() && run_.ranks() > 1)
+      outcome.text = told_text(run_, place_of(sequence), tag_of(sequence, outcome.rank));
     shelf_.drop(opened_slot_);
     return;
   }
@@ -586,7 +601,8 @@ const Outcome* Writer::outcome(uint64_t sequence) const {
 std::string Writer::shown(const Outcome& outcome) {
   if (outcome.is_committed) return "";
   return "version " + std::to_string(outcome.number) + ": rank " + std::to_string(outcome.rank) +
-         ": " + strerror(outcome.error) + "; the versions before it stay";
+         ": " + strerror(outcome.error) + "; the versions before it stay" +
+         (outcome.text.empty() ? "" : ": ") + outcome.text;
 }
 
 }  // namespace cairn::checkpoint

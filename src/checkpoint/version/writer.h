@@ -36,6 +36,7 @@ struct Outcome {
   bool is_committed = false;
   int error = 0;      // why it was aborted
   uint32_t rank = 0;  // whose error it was
+  std::string text;   // what that rank said, if this node knows
   int64_t number = 0;
   uint64_t bytes = 0;  // of the node; of all of them once it is decided
   uint64_t begun_ns = 0;
@@ -109,6 +110,7 @@ class Writer {
                       const std::vector<const Definition*>& variables, const CountTotals& totals,
                       RootRecord* root);
   uint64_t take_extent(uint64_t bytes);
+  // Its text is last_detail().
   void note_failure(const Status& status);
   void arrive();
   // Of the version that is open; number 0: it has no slot.
