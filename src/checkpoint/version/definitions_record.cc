@@ -122,19 +122,61 @@ Status parse_shared(std::string_view bytes, VariableDefinition* variable, Shared
   return Status();
 }
 
+std::string shown_type(const SharedFields& fields) {
+  const TypeTraits* const traits = traits_of(static_cast<Type>(fields.type));
+  if (traits == nullptr) return "type " + std::to_string(fields.type);
+  const std::string size = traits->size == 0 ? " of " + std::to_string(fields.element_size) +
+                                                   (fields.element_size == 1 ? " byte" : " bytes")
+                                             : "";
+  return traits->name + size;
+}
+
+std::string shown_name(const std::string& name) {
+  return name.empty() ? "none" : "'" + shown_text(name) + "'";
+}
+
+std::string shown_extents(const SharedFields& fields) {
+  std::string text;
+  for (unsigned k = 0; k < fields.dimensions; ++k)
+    text += (k == 0 ? "" : " x ") + std::to_string(fields.extent[k]);
+  return text.empty() ? "a scalar" : text;
+}
+
+// In what two ranks define a variable differently.
+std::string find_difference(const VariableDefinition& a, const SharedFields& first,
+                            const VariableDefinition& b, const SharedFields& other) {
+  const auto both = [](const char* what, const std::string& one, const std::string& another) {
+    return std::string(what) + " " + one + " and " + another;
+  };
+  if (first.kind != other.kind)
+    return both("kind", std::to_string(first.kind), std::to_string(other.kind));
+  if (shown_type(first) != shown_type(other))
+    return both("type", shown_type(first), shown_type(other));
+  if (shown_extents(first) != shown_extents(other))
+    return both("global array", shown_extents(first), shown_extents(other));
+  if (first.owner != other.owner)
+    return both("owner", std::to_string(first.owner), std::to_string(other.owner));
+  if (a.over != b.over) return both("over", shown_name(a.over), shown_name(b.over));
+  if (a.key != b.key) return both("key", shown_name(a.key), shown_name(b.key));
+  if (a.is_required != b.is_required) return "CAIRN_OPTIONAL";
+  return a.attributes != b.attributes ? "attributes" : "aliases";
+}
+
 // How the definitions of one variable differ between two ranks.
 Status differs(std::string_view first, std::string_view other, uint32_t first_rank,
                uint32_t other_rank) {
   VariableDefinition a;
   VariableDefinition b;
-  SharedFields fields;
+  SharedFields fields{};
+  SharedFields other_fields{};
   CAIRN_TRY(parse_shared(first, &a, &fields));
-  CAIRN_TRY(parse_shared(other, &b, &fields));
+  CAIRN_TRY(parse_shared(other, &b, &other_fields));
   if (a.name != b.name)
     return fail(EINVAL, "variable '%s' is defined on only one of the ranks %u and %u",
                 shown_text(std::min(a.name, b.name)).c_str(), first_rank, other_rank);
-  return fail(EINVAL, "variable '%s' is defined differently on ranks %u and %u",
-              shown_text(a.name).c_str(), first_rank, other_rank);
+  return fail(EINVAL, "variable '%s' is defined differently on ranks %u and %u: %s",
+              shown_text(a.name).c_str(), first_rank, other_rank,
+              find_difference(a, fields, b, other_fields).c_str());
 }
 
 Status count_differs(uint64_t first, uint64_t other, uint32_t first_rank, uint32_t other_rank) {
@@ -179,10 +221,35 @@ class JoinRanks {
       if (i == 0) first = begin;
       if (begin.ranks != first.ranks || begin.block_shift != first.block_shift)
         return fail(EINVAL, "ranks %u and %u have different options", numbers_[0], numbers_[i]);
-      if (begin.variables != first.variables)
-        return count_differs(first.variables, begin.variables, numbers_[0], numbers_[i]);
+      if (begin.variables != first.variables) return lacks_variable(first, begin, i);
     }
     return first;
+  }
+
+  // Names the first variable that only one of two ranks has. They come in order of their names.
+  Status lacks_variable(const RecordBegin& first, const RecordBegin& other, size_t index) const {
+    BoundedReader a = readers_[0];
+    BoundedReader b = readers_[index];
+    for (uint64_t i = 0; i <= std::min(first.variables, other.variables); ++i) {
+      const auto name = [i](BoundedReader* reader, const RecordBegin& begin) {
+        VariableDefinition variable;
+        SharedFields fields{};
+        if (i == begin.variables) return variable.name;
+        const std::string_view shared = reader->text(reader->take<uint64_t>());
+        reader->take<OwnFields>();
+        parse_shared(shared, &variable, &fields).ignore();  // a name that is cut off is none
+        return variable.name;
+      };
+      const std::string its = name(&a, first);
+      const std::string others = name(&b, other);
+      if (its == others && !its.empty()) continue;
+      const bool only_first = others.empty() || (!its.empty() && its < others);
+      return fail(EINVAL, "variable '%s' is defined on rank %u and not on rank %u",
+                  shown_text(only_first ? its : others).c_str(),
+                  only_first ? numbers_[0] : numbers_[index],
+                  only_first ? numbers_[index] : numbers_[0]);
+    }
+    return count_differs(first.variables, other.variables, numbers_[0], numbers_[index]);
   }
 
   Status take_variable(std::vector<uint8_t>* variables) {
