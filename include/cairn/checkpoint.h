@@ -119,10 +119,10 @@ typedef struct cairn_checkpoint_options {
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
   uint32_t max_attempts;   /* LATEST skips a version after so many runs that died with it; 0: 2 */
   uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
-  /* A directory that outlives the nodes, or NULL; on several hosts all name the same one. init gets
-   * the newest version back from there if the pools have only older ones or none, or lack parts of
-   * the newest one; finalize copies the newest one there. init fails if versions are there and none
-   * can be had, unless the run is FRESH. */
+  /* A directory that outlives the nodes and is there, or NULL; on several hosts all name the same
+   * one. init gets the newest version back from there if the pools have only older ones or none, or
+   * lack parts of the newest one; finalize copies the newest one there. init fails if versions are
+   * there and none can be had, unless the run is FRESH. */
   const char* lower;
   uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
   uint32_t reserved;

@@ -10,6 +10,7 @@
 
 namespace capi = cairn::capi;
 namespace ckpt = cairn::checkpoint;
+using cairn::annotate;
 using cairn::fail;
 using cairn::Status;
 
@@ -38,6 +39,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     owns_pool = attached.ok();
   }
   if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
+  if (own.ok() && !lower.empty()) own = annotate(ckpt::check_lower(lower), "options.lower");
   auto exchange = capi::Membership::join(communicator, options, pool, own);
   if (!exchange.ok()) return exchange.status();
   if (pool == nullptr) return fail(ENODEV, "this process has no pool");
@@ -132,8 +134,8 @@ Status cairn_checkpoint::close() {
     }
   }
   // On several nodes all come, whatever they were told.
-  if (writer && !lower.empty() && (nodes ? is_settled : status.ok())) {
-    const Status drained = drain_newest();
+  if (writer && !lower.empty() && (!nodes || is_settled)) {
+    const Status drained = nodes ? drain_newest() : drain_at_end(status.ok());
     if (status.ok() && !drained.ok()) text = cairn::last_detail();
     if (status.ok()) status = drained;
   }

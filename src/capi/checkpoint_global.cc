@@ -9,6 +9,7 @@
 #include "checkpoint/redundancy/restore_version.h"
 #include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/version/drop.h"
+#include "checkpoint/version/failure_text.h"
 #include "checkpoint/version/set_user.h"
 
 using cairn::annotate;
@@ -247,6 +248,20 @@ Status cairn_checkpoint::drain_newest() {
   const uint64_t sequence = newest->version.sequence;
   if (nodes) return meet_in_lower(sequence);
   return run->rank() == 0 ? drain_to_lower(sequence) : Status();
+}
+
+Status cairn_checkpoint::drain_at_end(bool is_fine) {
+  const Status own = is_fine ? annotate(drain_newest(), "options.lower") : Status();
+  if (run->ranks() == 1) return own;
+  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const auto worst = run->meet_all(ckpt::Run::Purpose::leave, own.code(), writer->sequence());
+  // Without the others it is this rank's own.
+  if (!worst.ok() || *worst == 0) return own.ok() ? own : fail(own.code(), "%s", text.c_str());
+  const std::string told =
+      share_text(&*run, ckpt::Run::Purpose::leave, !own.ok(), text, writer->sequence());
+  return fail(
+      static_cast<int>(*worst), "%s",
+      told.empty() ? "options.lower: rank 0 could not copy the newest version" : told.c_str());
 }
 
 extern "C" {

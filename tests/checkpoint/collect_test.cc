@@ -2,6 +2,7 @@
 #include <signal.h>  // NOLINT: raise
 
 #include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 #include "checkpoint/ranks.h"
@@ -330,12 +331,33 @@ TEST_F(Lower, WithoutADirectoryThereIsNoGlobal) {
   ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0);
   EXPECT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0), -EINVAL);
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
-  // One that cannot be written to is an error of the end, and the versions stay in the pool.
-  const std::string nowhere = folder_.path() + "/none";
-  checkpoint = open_set(pool.get(), "other", options_of(nowhere));
-  ASSERT_EQ(rows.define(checkpoint), 0);
-  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0);
-  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), -ENOENT);
+}
+
+// One that goes away is an error of the end, of all ranks, and the versions stay in the pool.
+TEST_F(Lower, TheDirectoryHasToBeThere) {
+  const PoolInMemory pool(64ULL << 20);
+  const std::string lower = folder_.path() + "/lower";
+  auto options = options_of(lower);
+  options.struct_size = sizeof options;
+  options.pool = pool.get();
+  cairn_checkpoint* checkpoint = nullptr;
+  EXPECT_EQ(cairn_checkpoint_init("gone", CAIRN_NO_COMMUNICATOR, &options, &checkpoint), -ENOENT);
+  EXPECT_NE(std::string(cairn_last_error()).find("options.lower: " + lower), std::string::npos)
+      << cairn_last_error();
+  std::filesystem::create_directory(lower);
+  with_ranks(2, [&](uint32_t rank) {
+    auto own = options_of(lower);
+    own.rank = rank;
+    own.ranks = 2;
+    cairn_checkpoint* one = open_set(pool.get(), "gone", own);
+    Rows rows(6, rank, 2);
+    ASSERT_EQ(rows.define(one), 0);
+    ASSERT_EQ(cairn_checkpoint_write(one, 1), 0);
+    if (rank == 0) std::filesystem::remove_all(lower);
+    EXPECT_EQ(cairn_checkpoint_finalize(one), -ENOENT);
+    EXPECT_NE(std::string(cairn_last_error()).find("options.lower: "), std::string::npos)
+        << cairn_last_error();
+  });
 }
 
 }  // namespace

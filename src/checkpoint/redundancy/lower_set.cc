@@ -116,6 +116,14 @@ Status LowerFile::sync() {
   return synced < 0 ? sys::failed(synced, "fsync", aside_) : Status();
 }
 
+Status check_lower(const std::string& directory) {
+  const int64_t opened =
+      sys::openat(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor descriptor(static_cast<int>(opened));
+  return Status();
+}
+
 Result<LowerSet> LowerSet::open(const std::string& directory, const std::string& set, bool makes) {
   CAIRN_TRY(check_set_name(set));
   const int64_t opened =

@@ -47,6 +47,9 @@ class LowerFile {
   std::string aside_;
 };
 
+// Is the directory there, for sets to come? ENOENT, ENOTDIR.
+Status check_lower(const std::string& directory);
+
 class LowerSet {
  public:
   // ENOENT: there is none, and `makes` is not set. EPERM: it is another user's, or others can write
