@@ -437,7 +437,9 @@ typedef struct cairn_checkpoint_variable {
   uint32_t flags; /* CAIRN_OPTIONAL */
   uint32_t kind;  /* enum cairn_distribution_kind */
   uint32_t attribute_count;
-  int64_t global[CAIRN_MAX_DIMENSIONS]; /* extents, slowest in a file first */
+  /* Extents, slowest in a file first. RAGGED, PARTICLES and PER_RANK have one dimension: the
+   * elements of all ranks, as cairn_checkpoint_read_var() reads them. */
+  int64_t global[CAIRN_MAX_DIMENSIONS];
   const char* name;
   const cairn_attribute* attributes; /* ascending by key */
   /* Of RAGGED and PARTICLES, as they were defined; NULL: it has none. */

@@ -29,7 +29,9 @@ uint32_t kind_of(ckpt::DecompositionKind kind) {
   }
 }
 
-cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::Variable& variable) {
+// `elements`: of a variable of which ranks have any number.
+cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::Variable& variable,
+                                   uint64_t elements) {
   const ckpt::Decomposition& decomposition = contents.decomposition_of(variable);
   cairn_checkpoint_variable described{};
   described.struct_size = sizeof described;
@@ -40,16 +42,20 @@ cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::V
   described.dimensions = decomposition.dimensions();
   for (unsigned k = 0; k < described.dimensions; ++k)
     described.global[k] = static_cast<int64_t>(decomposition.whole().count[k]);
+  if (is_counted(decomposition.kind())) {
+    described.dimensions = 1;
+    described.global[0] = static_cast<int64_t>(elements);
+  }
   return described;
 }
 
 // All variables of a version, so that visit may read another one.
 class Variables {
  public:
-  explicit Variables(const ckpt::Contents& contents) {
+  Variables(const ckpt::Contents& contents, const std::vector<uint64_t>& elements) {
     for (uint32_t i = 0; i < contents.layout().variables(); ++i) {
       const ckpt::Variable variable = contents.layout().variable(i);
-      cairn_checkpoint_variable described = describe(contents, variable);
+      cairn_checkpoint_variable described = describe(contents, variable, elements[i]);
       names_.emplace_back(variable.name);
       described.name = names_.back().c_str();
       described.over = name_of(contents, variable.over);
@@ -99,8 +105,10 @@ int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
     if (!settled.ok()) return code(settled);
   }
   const auto stored = checkpoint->begin_reading(version);
-  if (const Status met = checkpoint->meet_nodes(stored.status()); !met.ok()) return code(met);
-  const Variables variables((*stored)->contents());
+  const auto elements = stored.ok() ? ckpt::CountedLine::totals(*stored)
+                                    : cairn::Result<std::vector<uint64_t>>(stored.status());
+  if (const Status met = checkpoint->meet_nodes(elements.status()); !met.ok()) return code(met);
+  const Variables variables((*stored)->contents(), *elements);
   checkpoint->done_reading();
   for (const cairn_checkpoint_variable& one : variables.all())
     if (const int result = visit(context, &one); result != 0) return result;

@@ -180,6 +180,7 @@ TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
       << cairn_last_error();
   cells.clear();
   ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+  cells = {5};
   ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
   EXPECT_TRUE(cells.empty());
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
@@ -269,16 +270,21 @@ TEST_F(Counted, AToolReadsThemAsArraysOfOneDimension) {
         auto& found = *static_cast<std::map<std::string, std::string>*>(context);
         found[one->name] = std::string(one->over == nullptr ? "-" : one->over) + " " +
                            (one->key == nullptr ? "-" : one->key);
+        if (one->dimensions == 1) found[one->name] += " " + std::to_string(one->global[0]);
         return 0;
       };
       std::map<std::string, std::string> found;
       EXPECT_EQ(cairn_checkpoint_variables(checkpoint, 8, see, &found), 0) << cairn_last_error();
-      EXPECT_EQ(found, (std::map<std::string, std::string>{{"bytes", "- -"},
-                                                           {"cell", "counts -"},
-                                                           {"counts", "- -"},
-                                                           {"mass", "counts cell"},
-                                                           {"plain", "- -"},
-                                                           {"values", "counts -"}}));
+      const auto with = [](const char* text, size_t elements) {
+        return std::string(text) + " " + std::to_string(elements);
+      };
+      EXPECT_EQ(found, (std::map<std::string, std::string>{
+                           {"bytes", with("- -", all.bytes.size())},
+                           {"cell", with("counts -", all.cells.size())},
+                           {"counts", "- -"},
+                           {"mass", with("counts cell", all.masses.size())},
+                           {"plain", with("- -", all.plain.size())},
+                           {"values", with("counts -", values.size())}}));
       EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
     }
   }

@@ -43,4 +43,20 @@ Result<std::vector<uint64_t>> CountedLine::counts(StoredVersion* stored, uint32_
   return counts;
 }
 
+Result<std::vector<uint64_t>> CountedLine::totals(StoredVersion* stored) {
+  const Contents& contents = stored->contents();
+  std::vector<uint64_t> totals(contents.layout().variables());
+  if (!contents.has_counted()) return totals;
+  const Definitions none;
+  Counted counted(stored, none, 0, 1);
+  for (uint32_t i = 0; i < totals.size(); ++i) {
+    if (!is_counted(contents.decomposition_of(contents.layout().variable(i)).kind())) continue;
+    for (uint32_t rank = 0; rank < stored->version().ranks; ++rank) {
+      CAIRN_TRY_ASSIGN(entry, counted.entry_of(rank, i));
+      totals[i] += entry.elements;  // below 2^62: each lies in its extent
+    }
+  }
+  return totals;
+}
+
 }  // namespace cairn::checkpoint

@@ -18,6 +18,8 @@ class CountedLine {
   Status read(uint64_t first, const ArrayPlace& array);
   // How many elements each rank has.
   static Result<std::vector<uint64_t>> counts(StoredVersion* stored, uint32_t variable);
+  // Of all ranks, by variable; 0 for those of a fixed number.
+  static Result<std::vector<uint64_t>> totals(StoredVersion* stored);
 
  private:
   CountedLine(StoredVersion* stored, uint32_t variable)
