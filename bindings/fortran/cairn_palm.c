@@ -229,10 +229,17 @@ void cairn_palm_end_write(int* ierr) {
 void cairn_palm_begin_read(int* is_found, int64_t* step, int* ierr) {
   cairn_fortran_forget_error();
   cairn_checkpoint_info info = {.struct_size = sizeof info};
+  *is_found = 0;
+  *step = 0; /* an intent(out) argument has no value before */
   int result = drop_others(1);
   if (result == 0)
     result = cairn_checkpoint_restart_test(palm.checkpoint, CAIRN_CHECKPOINT_LATEST, &info);
-  *is_found = result == 1;
-  if (result == 1) *step = palm.version = info.number;
+  /* Each array is read by itself later, when it is too late for another version. */
+  if (result == 1) {
+    result = cairn_checkpoint_read(palm.checkpoint, CAIRN_CHECKPOINT_LATEST, CAIRN_READ_VERIFY_ALL,
+                                   &info);
+    *is_found = result == 0;
+  }
+  if (*is_found) *step = palm.version = info.number;
   cairn_fortran_finish("checkpoint_begin_read", result, ierr);
 }

@@ -117,14 +117,14 @@ contains
     call c_open(context)
   end subroutine
 
-  ! Collective. Is there a version to go on from? `step`: its name.
+  ! Collective. Is there a version to go on from? `step`: its name, or 0. Verifies all its bytes; if
+  ! some are damaged, it is the version before.
   subroutine checkpoint_begin_read(found, step, ierr)
     logical, intent(out) :: found
     integer, intent(out), optional :: step
     integer, intent(out), optional :: ierr
     integer(c_int) :: is_found
     integer(c_int64_t) :: number
-    number = 0
     call c_begin_read(is_found, number, ierr)
     found = is_found == 1
     if (present(step)) step = int(number)

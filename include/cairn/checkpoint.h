@@ -398,6 +398,10 @@ CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_
 /* The global array of a variable may be larger than the stored one, in any dimension: element i is
  * then stored element i modulo the stored extent. */
 #define CAIRN_READ_CYCLIC 2U
+/* Verifies all bytes of the version, also of variables that are not defined; ranks share the work.
+ * For a program that reads in several steps: with nothing defined, the first step chooses the
+ * newest version whose bytes are all right, and LATEST stays that one. */
+#define CAIRN_READ_VERIFY_ALL 4U
 
 /* Collective; waits. Reads all defined variables, on any number of ranks and any decomposition, and
  * makes `version` the one that the run continues: newer versions are abandoned, and retired after

@@ -194,13 +194,15 @@ int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_
   const WriteWindow window;
   if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status known =
-          check_flags(flags, CAIRN_READ_HALO | CAIRN_READ_CYCLIC, "cairn_checkpoint_read");
+          check_flags(flags, CAIRN_READ_HALO | CAIRN_READ_CYCLIC | CAIRN_READ_VERIFY_ALL,
+                      "cairn_checkpoint_read");
       !known.ok())
     return code(known);
   if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
   ckpt::RestartRequest request = checkpoint->request(version);
   request.fills_halo = (flags & CAIRN_READ_HALO) != 0;
   request.is_cyclic = request.is_cyclic || (flags & CAIRN_READ_CYCLIC) != 0;
+  request.verifies_all = (flags & CAIRN_READ_VERIFY_ALL) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
   if (!report.ok()) return code(report.status());
   checkpoint->continue_from(*report);

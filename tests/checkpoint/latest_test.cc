@@ -1,5 +1,6 @@
 // Which version is the latest: after restarts that died, within one run, for a run that begins
 // anew.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,30 @@ class Latest : public testing::Test {
     return cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, nullptr);
   }
 
+  // Changes each place in the set's files where this number lies. How many there are.
+  int damage(int64_t value) {
+    cairn_stat st{};
+    EXPECT_EQ(cairn_lookup(pool_.get(), CAIRN_ROOT, "/.checkpoints/field", 0, &st), 0);
+    cairn_dirent entries[64];
+    const int count = cairn_readdir(pool_.get(), st.ino, 0, entries, 64);
+    int places = 0;
+    for (int i = 0; i < count; ++i) {
+      cairn_file* file = nullptr;
+      const std::string path = std::string("/.checkpoints/field/") + entries[i].name;
+      if (cairn_open(pool_.get(), CAIRN_ROOT, path.c_str(), O_RDWR, 0, &file) != 0) continue;
+      int64_t word = 0;
+      for (uint64_t at = 0; cairn_pread(file, &word, sizeof word, at) == sizeof word;
+           at += sizeof word) {
+        if (word != value) continue;
+        ++word;
+        EXPECT_EQ(cairn_pwrite(file, &word, sizeof word, at), static_cast<int64_t>(sizeof word));
+        ++places;
+      }
+      cairn_close(file);
+    }
+    return places;
+  }
+
   PoolInMemory pool_;
 };
 
@@ -135,6 +160,45 @@ TEST_F(Latest, EachRunCountsOnce) {
   cairn_checkpoint* checkpoint = open(&x);
   EXPECT_EQ(read_latest(checkpoint), 1) << "two runs have died";
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
+// What is read later is right as well.
+TEST_F(Latest, IsVerifiedAsAWhole) {
+  constexpr int64_t mark = 0x5a17'0000'2233'4455;
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "field");
+  int64_t size = 0;
+  int64_t x = 0;
+  ASSERT_EQ(define_scalar(checkpoint, "size", &size), 0);
+  ASSERT_EQ(define_scalar(checkpoint, "x", &x), 0);
+  for (const int64_t version : {1, 2}) {
+    size = version;
+    x = mark + 1000 * version;
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
+  }
+  ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  ASSERT_EQ(damage(mark + 2000), 1);
+  with_ranks(3, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 3;
+    cairn_checkpoint* reader = open_set(pool_.get(), "field", options);
+    auto info = empty_info();
+    ASSERT_EQ(cairn_checkpoint_read(reader, CAIRN_CHECKPOINT_LATEST, CAIRN_READ_VERIFY_ALL, &info),
+              0)
+        << cairn_last_error();
+    EXPECT_EQ(info.number, 1);
+    EXPECT_EQ(info.skipped, 1U);
+    int64_t its_size = 0;
+    int64_t its_x = 0;
+    ASSERT_EQ(define_scalar(reader, "size", &its_size), 0);
+    ASSERT_EQ(define_scalar(reader, "x", &its_x), 0);
+    ASSERT_EQ(cairn_checkpoint_read(reader, CAIRN_CHECKPOINT_LATEST, 0, &info), 0)
+        << cairn_last_error();
+    EXPECT_EQ(info.number, 1);
+    EXPECT_EQ(its_size, 1);
+    EXPECT_EQ(its_x, mark + 1000);
+    EXPECT_EQ(cairn_checkpoint_finalize(reader), 0);
+  });
 }
 
 TEST_F(Latest, ARunThatBeginsAnewFindsNone) {

@@ -49,6 +49,7 @@ program palm_program
   call checkpoint_init('palm', comm2d)
   call checkpoint_grid(nx, ny, nxl, nxr, nys, nyn, nbgp)
   call checkpoint_begin_read(found, found_step)
+  call check(found .or. found_step == 0, 'the step without a version')
   if (found) then
     call read_all()
     call compare(found_step)

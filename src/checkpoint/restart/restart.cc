@@ -200,6 +200,24 @@ Status Restart::verify(const RestartRequest& request, Read* read) {
   return read->counted->verify();
 }
 
+// This rank's share of all regions and extents.
+Status Restart::verify_all(StoredVersion* stored) const {
+  const uint64_t block = stored->contents().layout().block_bytes();
+  const auto verify_area = [&](uint32_t rank, const Area& area) {
+    if (area.bytes == 0) return Status();
+    CAIRN_TRY_ASSIGN(reader, stored->reader_of(rank));
+    return reader->verify(area, {{0, blocks_of(area.bytes, block)}});
+  };
+  for (uint32_t rank = run_.number(); rank < stored->version().ranks; rank += run_.all_ranks()) {
+    CAIRN_TRY_ASSIGN(region, stored->region_of(rank));
+    CAIRN_TRY(verify_area(rank, region));
+    if (!stored->contents().has_counted()) continue;
+    CAIRN_TRY_ASSIGN(extent, stored->extent_of(rank));
+    CAIRN_TRY(verify_area(rank, extent));
+  }
+  return Status();
+}
+
 Status Restart::find_counted_places(Read* read) {
   for (size_t i = 0; i < read->matches.found.size(); ++i) {
     const MatchedVariable& matched = read->matches.found[i];
@@ -223,6 +241,7 @@ Status Restart::look(const KnownVersion& known, const RestartRequest& request, b
   if (!reads) return Status();
   CAIRN_TRY(find_places(read));
   read->has_places = true;
+  if (request.verifies_all) CAIRN_TRY(verify_all(&read->stored));
   CAIRN_TRY(verify(request, read));
   read->has_places = false;  // what fails from here on is the program's
   CAIRN_TRY(find_counted_places(read));

@@ -18,6 +18,7 @@ struct RestartRequest {
   std::optional<int64_t> number;  // the user's; nothing: the latest
   bool fills_halo = false;
   bool is_cyclic = false;  // arrays may be larger than what is stored (cyclic.h)
+  bool verifies_all = false;  // also what is not defined
   uint32_t max_attempts = 2;
   // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
   // version `continued`, whose attempts do not count then; 0: the run continues none.
@@ -81,6 +82,7 @@ class Restart {
   Status look(const KnownVersion& known, const RestartRequest& request, bool reads, Read* read);
   Status find_places(Read* read);
   Status verify(const RestartRequest& request, Read* read);
+  Status verify_all(StoredVersion* stored) const;
   Status find_counted_places(Read* read);
   Status copy(const RestartRequest& request, Read* read);
   [[nodiscard]] Stores stores() const { return {&run_.set(), &shelf_, run_.exchange()}; }
@@ -88,6 +90,7 @@ class Restart {
                           const std::function<Status()>& then);
   Status count_attempt(Slot* slot) const;
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
+  // This run's own does not count.
   uint32_t attempts_of(const KnownVersion& known);
   [[nodiscard]] uint64_t name_of_run() const;
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
