@@ -18,6 +18,9 @@
 ! cairn_define must have TARGET (or be a pointer), stay where it is until cairn_undefine,
 ! cairn_finalize or the next cairn_define of its name, and not be an expression or a copy.
 !
+! Pass a component as a section, ps(:)%y, and never as ps%y: gfortran 12 moves the base address of
+! an allocatable or pointer array `ps` by the component's offset when a bind(C) procedure gets ps%y.
+!
 ! `ierr` is optional and last: 0 or a negative errno; cairn_error_text() says what is wrong. Without
 ! it, an error prints this text and ends the program.
 module cairn

@@ -17,7 +17,8 @@
 !
 ! All ranks make the same calls in the same order. An array given to checkpoint_write must have
 ! TARGET and stay as it is until checkpoint_end_write, which writes all of them as one version.
-! checkpoint_read has filled its array when it returns.
+! checkpoint_read has filled its array when it returns. Pass a component as ps(:)%y, never as ps%y
+! (cairn.f90 says why).
 !
 ! `dt_replicated`: all ranks hold the same. `dt_block`: the last two dimensions are (j, i), this
 ! rank's box of the horizontal grid, with or without `nbgp` ghost layers on each side; those before

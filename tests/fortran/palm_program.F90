@@ -48,6 +48,7 @@ program palm_program
   call clear()
   call checkpoint_init('palm', comm2d)
   call checkpoint_grid(nx, ny, nxl, nxr, nys, nyn, nbgp)
+  found_step = -5
   call checkpoint_begin_read(found, found_step)
   call check(found .or. found_step == 0, 'the step without a version')
   if (found) then
