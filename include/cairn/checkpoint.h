@@ -5,15 +5,17 @@
  * medium, docs/user/checkpoints.md how to use it.
  *
  *   cairn_checkpoint_info info = {sizeof info};
- *   cairn_checkpoint_init("field", communicator, NULL, &cp);
- *   cairn_checkpoint_define(cp, "t", &array, &block, NULL);
- *   if (cairn_checkpoint_restart_test(cp, CAIRN_CHECKPOINT_LATEST, &info) == 1)
- *     cairn_checkpoint_read(cp, CAIRN_CHECKPOINT_LATEST, 0, &info);
+ *   check(cairn_checkpoint_init("field", communicator, NULL, &cp));
+ *   check(cairn_checkpoint_define(cp, "t", &array, &block, NULL));
+ *   if (check(cairn_checkpoint_restart_test(cp, CAIRN_CHECKPOINT_LATEST, &info)) == 1)
+ *     check(cairn_checkpoint_read(cp, CAIRN_CHECKPOINT_LATEST, 0, &info));
  *   for (step = info.step + 1; step <= steps; ++step) {
  *     compute();
- *     if (cairn_checkpoint_need(cp, step) == 1) cairn_checkpoint_write(cp, step);
+ *     if (check(cairn_checkpoint_need(cp, step)) == 1) check(cairn_checkpoint_write(cp, step));
  *   }
- *   cairn_checkpoint_finalize(cp);
+ *   check(cairn_checkpoint_finalize(cp));
+ *
+ * check() ends the program with cairn_last_error() if its argument is negative, else returns it.
  *
  * Conventions as in cairn/cairn.h: 0, a count or a NEGATIVE errno, and cairn_last_error(), which
  * names variable and ranks. Structures begin with struct_size, set by the caller; fields beyond it
