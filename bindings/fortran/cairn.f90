@@ -30,9 +30,9 @@ module cairn
   private
 
   integer, parameter, public :: cairn_level_staged = 1, cairn_level_local = 2, &
-                                cairn_level_partner = 3
+                                cairn_level_partner = 3, cairn_level_global = 4
   integer, parameter, public :: cairn_survives_processes = 1, cairn_survives_power = 2, &
-                                cairn_survives_node = 4
+                                cairn_survives_node = 4, cairn_survives_pools = 8
   integer, parameter, public :: cairn_optional = 1  ! for `flags` of cairn_define
   integer, parameter, public :: cairn_owner_lowest_rank = 1, cairn_owner_highest_rank = 2
 
@@ -69,6 +69,12 @@ module cairn
     integer :: rank = 0, ranks = 0           ! without a communicator: processes of one host,
     character(255) :: job = ''               ! and a text that they alone have
     real(real64) :: timeout = 0
+    character(1023) :: lower = ''            ! a directory that outlives the nodes
+    integer :: lower_keep = 0                ! versions that stay there
+    logical :: signals = .false.             ! those that end a job make cairn_should_exit say yes,
+    character(1023) :: halt_file = ''        ! and so does this file,
+    real(real64) :: end_time = 0             ! and the end of the job, in seconds since 1970,
+    real(real64) :: exit_margin = 0          ! less what the program needs besides a checkpoint
   end type
 
   type, public :: cairn_info
@@ -101,6 +107,17 @@ module cairn
     integer(c_int32_t) :: timeout_ms = 0, keep = 0
     integer(c_int64_t) :: keep_multiple = 0, keep_period_ns = 0, interval_ns = 0
     integer(c_int32_t) :: max_attempts = 0, block_size = 0
+    type(c_ptr) :: lower = c_null_ptr
+    integer(c_int32_t) :: lower_keep = 0, reserved = 0
+    type(c_ptr) :: halt_file = c_null_ptr
+    integer(c_int64_t) :: end_time_ns = 0, exit_margin_ns = 0, mtbf_ns = 0
+  end type
+
+  ! struct cairn_checkpoint_outlook
+  type, bind(C) :: c_outlook
+    integer(c_int32_t) :: struct_size = 0, reason = 0, signal = 0, reserved = 0
+    integer(c_int64_t) :: left_ns = 0, cost_ns = 0, interval_ns = 0
+    character(kind=c_char) :: text(256) = c_null_char
   end type
 
   ! struct cairn_checkpoint_info
@@ -205,6 +222,12 @@ module cairn
       type(c_ptr), value :: checkpoint
       integer(c_int64_t), value :: step
     end function
+    function c_should_exit(checkpoint, outlook) bind(C, name='cairn_checkpoint_should_exit')
+      import
+      integer(c_int) :: c_should_exit
+      type(c_ptr), value :: checkpoint
+      type(c_outlook), intent(inout) :: outlook
+    end function
     subroutine c_error(text, size) bind(C, name='cairn_fortran_error')
       import
       character(kind=c_char), intent(out) :: text(*)
@@ -274,7 +297,7 @@ module cairn
   public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block
   public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait
   public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_shape, cairn_list
-  public :: cairn_need, cairn_error_text
+  public :: cairn_need, cairn_should_exit, cairn_error_text
 
 contains
 
@@ -287,12 +310,13 @@ contains
     integer, intent(out), optional :: ierr
     type(cairn_options) :: chosen
     type(c_options) :: c
-    character(kind=c_char), target :: code_version(64), job(256)
+    character(kind=c_char), target :: code_version(64), job(256), lower(1024), halt_file(1024)
     if (present(options)) chosen = options
     c%struct_size = int(c_sizeof(c), c_int32_t)
     if (chosen%fresh) c%flags = 1
     if (chosen%partner) c%flags = c%flags + 8
     if (chosen%cyclic) c%flags = c%flags + 16
+    if (chosen%signals) c%flags = c%flags + 4
     call c_text(chosen%code_version, code_version)
     call c_text(chosen%job, job)
     if (chosen%code_version /= '') c%code_version = c_loc(code_version)
@@ -306,6 +330,13 @@ contains
     c%interval_ns = nint(chosen%interval * 1e9_real64, c_int64_t)
     c%max_attempts = chosen%max_attempts
     c%block_size = chosen%block_size
+    call c_text(chosen%lower, lower)
+    call c_text(chosen%halt_file, halt_file)
+    if (chosen%lower /= '') c%lower = c_loc(lower)
+    if (chosen%halt_file /= '') c%halt_file = c_loc(halt_file)
+    c%lower_keep = chosen%lower_keep
+    c%end_time_ns = nint(chosen%end_time * 1e9_real64, c_int64_t)
+    c%exit_margin_ns = nint(chosen%exit_margin * 1e9_real64, c_int64_t)
     call finish('cairn_init', c_init(trim(name)//c_null_char, communicator, c, checkpoint%handle), &
                 ierr)
   end subroutine
@@ -559,6 +590,21 @@ contains
     integer(int32), intent(in) :: step
     integer, intent(out), optional :: ierr
     need_32 = need_64(checkpoint, int(step, int64), ierr)
+  end function
+
+  ! Collective. Should the run write a last checkpoint and end? `why`: the reason, or ''.
+  logical function cairn_should_exit(checkpoint, why, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    character(:), allocatable, intent(out), optional :: why
+    integer, intent(out), optional :: ierr
+    type(c_outlook) :: outlook
+    integer(c_int) :: result
+    call c_forget_error()
+    outlook%struct_size = int(c_sizeof(outlook), c_int32_t)
+    result = c_should_exit(checkpoint%handle, outlook)
+    cairn_should_exit = result == 1
+    if (present(why)) why = trim(fortran_text(outlook%text))
+    call finish('cairn_should_exit', result, ierr)
   end function
 
   ! The text of this thread's last error.

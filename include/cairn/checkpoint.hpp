@@ -234,6 +234,12 @@ struct Options {
   uint32_t ranks = 0;
   std::string job{}; /* and a text that they alone have */
   std::chrono::milliseconds timeout{0};
+  std::string lower{};                              /* a directory that outlives the nodes */
+  uint32_t lower_keep = 0;                          /* versions that stay there */
+  std::string halt_file{};                          /* should_exit() says yes once it is there */
+  std::chrono::system_clock::time_point end_time{}; /* of the job */
+  std::chrono::nanoseconds exit_margin{0};          /* what it needs besides a last checkpoint */
+  std::chrono::nanoseconds mtbf{0};                 /* mean time between failures, for advice */
 };
 
 struct Details {
@@ -303,6 +309,14 @@ class Checkpoint {
     c.interval_ns = static_cast<uint64_t>(options.interval.count());
     c.max_attempts = options.max_attempts;
     c.block_size = options.block_size;
+    c.lower = options.lower.empty() ? nullptr : options.lower.c_str();
+    c.lower_keep = options.lower_keep;
+    c.halt_file = options.halt_file.empty() ? nullptr : options.halt_file.c_str();
+    c.end_time_ns = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(options.end_time.time_since_epoch())
+            .count());
+    c.exit_margin_ns = static_cast<uint64_t>(options.exit_margin.count());
+    c.mtbf_ns = static_cast<uint64_t>(options.mtbf.count());
     detail::check(cairn_checkpoint_init(name.c_str(), communicator, &c, &c_));
   }
   /* Closes; an error is lost. */
@@ -412,6 +426,11 @@ class Checkpoint {
   /* Is a checkpoint due? The same answer on all ranks. */
   [[nodiscard]] bool need(int64_t step) {
     return detail::check(cairn_checkpoint_need(c_, step)) == 1;
+  }
+
+  /* Collective. Should the run write a last checkpoint and end? `outlook`: why, or NULL. */
+  [[nodiscard]] bool should_exit(cairn_checkpoint_outlook* outlook = nullptr) {
+    return detail::check(cairn_checkpoint_should_exit(c_, outlook)) == 1;
   }
 
   /* For the calls of C. */

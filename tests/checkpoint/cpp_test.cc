@@ -1,5 +1,6 @@
 // The C++ header: what an array can be, and each call.
 #include <cairn/checkpoint.hpp>
+#include <fstream>
 #include <memory>
 #include <numeric>
 
@@ -187,6 +188,29 @@ TEST_F(Cpp, ErrorsSayWhatTheLibrarySays) {
   EXPECT_FALSE(checkpoint.need(3));
   checkpoint.close();
   checkpoint.close();
+}
+
+TEST_F(Cpp, ARunEndsInTimeAndLeavesACopy) {
+  const TemporaryFolder folder;
+  Options chosen = options();
+  chosen.lower = folder.path();
+  chosen.halt_file = folder.path() + "/halt";
+  double value = 3;
+  Checkpoint checkpoint("end", CAIRN_NO_COMMUNICATOR, chosen);
+  checkpoint.define("value", value);
+  checkpoint.iwrite(1).wait(CAIRN_LEVEL_GLOBAL);
+  EXPECT_FALSE(checkpoint.should_exit());
+  std::ofstream(chosen.halt_file).put('1');
+  cairn_checkpoint_outlook outlook{};
+  outlook.struct_size = sizeof outlook;
+  EXPECT_TRUE(checkpoint.should_exit(&outlook));
+  EXPECT_STREQ(outlook.text, "the halt file is there");
+  checkpoint.close();
+  chosen.halt_file.clear();
+  chosen.end_time = std::chrono::system_clock::now() + std::chrono::seconds(5);
+  chosen.exit_margin = std::chrono::minutes(1);
+  Checkpoint last("end", CAIRN_NO_COMMUNICATOR, chosen);
+  EXPECT_TRUE(last.should_exit());
 }
 
 }  // namespace

@@ -142,6 +142,34 @@ contains
     call cairn_define(cp, 'size', array, ierr=ierr)
   end subroutine
 
+  ! The options of a run that has to end in time, and a copy in a directory.
+  subroutine exits()
+    type(cairn_checkpoint) :: cp
+    type(cairn_options) :: options
+    character(:), allocatable :: why
+    character(200) :: lower
+    integer, target :: a
+    integer(int64) :: handle
+    integer :: ierr, unit
+    call get_environment_variable('CAIRN_TEST_LOWER', lower)
+    options%lower = lower
+    options%halt_file = trim(lower)//'/halt'
+    options%signals = .true.
+    a = 77
+    call cairn_init(cp, 'exits', options=options)
+    call cairn_define(cp, 'a', a)
+    call cairn_iwrite(cp, 1, handle)
+    call cairn_wait(cp, handle, level=cairn_level_global)
+    call check(.not. cairn_should_exit(cp, why) .and. why == '', 'an exit without a reason')
+    open (newunit=unit, file=options%halt_file, status='new')
+    close (unit)
+    call check(cairn_should_exit(cp, why) .and. index(why, 'halt file') > 0, 'the halt file')
+    call cairn_finalize(cp)
+    options%lower = trim(lower)//'/none'
+    call cairn_init(cp, 'exits', options=options, ierr=ierr)
+    call check_error(ierr, 'options.lower: '//trim(lower)//'/none')
+  end subroutine
+
   subroutine calls()
     type(cairn_checkpoint) :: cp
     type(cairn_options) :: options

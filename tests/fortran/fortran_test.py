@@ -36,6 +36,9 @@ class Fortran(unittest.TestCase):
         self.assertIn("all kinds and ranks are right", self.run_to_end(BUILT / "kinds_program"))
 
     def test_arrays_and_calls(self):
+        lower = self.scratch / "lower"
+        lower.mkdir()
+        self.environment["CAIRN_TEST_LOWER"] = str(lower)
         self.assertIn("all arrays and calls are right", self.run_to_end(BUILT / "arrays_program"))
 
     def palm(self, mpi, ranks, *words):

@@ -155,6 +155,7 @@ class Checkpoint:
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
     default of the C API. `fresh` begins a new line of versions. `partner` copies each version to nodes of other failure domains.
     `cyclic`: where a variable's global array is larger than the stored one, `read` repeats that.
+    `signals`, `halt_file`, `end_time` (since 1970) and `exit_margin` are for `should_exit`.
     `look` only looks at versions, while another run may use
     the set: `versions`, `variables`, `read_var`, `dataset`.
     """
@@ -163,18 +164,22 @@ class Checkpoint:
                  partner: bool = False, cyclic: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
                  block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0,
-                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0):
+                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0, signals: bool = False,
+                 halt_file: Union[str, os.PathLike, None] = None, end_time: float = 0, exit_margin: float = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
         self._raised: Optional[BaseException] = None
         options = _library.made(
             _library.Options,
             flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
-                   | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)),
+                   | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)
+                   | (_library.SIGNALS if signals else 0)),
             code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None,
             timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
-            block_size=block_size, lower=None if lower is None else os.fsencode(lower), lower_keep=lower_keep)
+            block_size=block_size, lower=None if lower is None else os.fsencode(lower), lower_keep=lower_keep,
+            halt_file=None if halt_file is None else os.fsencode(halt_file), end_time_ns=_ns(end_time),
+            exit_margin_ns=_ns(exit_margin))
         self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
                                                              ctypes.byref(options), ctypes.byref(self._handle)))
         self._owner = os.getpid()
@@ -373,6 +378,12 @@ class Checkpoint:
     def need(self, step: int) -> bool:
         """Is a checkpoint due at this step? The same answer on all ranks."""
         return self._call("need", step) == 1
+
+    def should_exit(self) -> str:
+        """Collective. Should the run write a last checkpoint and end? Why, or an empty text."""
+        outlook = _library.made(_library.Outlook)
+        exits = self._call("should_exit", ctypes.byref(outlook)) == 1
+        return outlook.text.decode(errors="replace") if exits else ""
 
     def _call(self, name: str, *arguments: Any) -> int:
         if not self._handle:

@@ -11,6 +11,7 @@ NO_COMMUNICATOR = -2**31
 LATEST = -2**63
 FRESH = 1
 LOOK = 2
+SIGNALS = 4
 PARTNER = 8
 CYCLIC = 16
 OPTIONAL = 1
@@ -22,7 +23,9 @@ class Options(Structure):
     _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("pool", c_void_p), ("code_version", c_char_p),
                 ("rank", c_uint32), ("ranks", c_uint32), ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
                 ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64), ("interval_ns", c_uint64),
-                ("max_attempts", c_uint32), ("block_size", c_uint32), ("lower", c_char_p), ("lower_keep", c_uint32)]
+                ("max_attempts", c_uint32), ("block_size", c_uint32), ("lower", c_char_p), ("lower_keep", c_uint32),
+                ("reserved", c_uint32), ("halt_file", c_char_p), ("end_time_ns", c_uint64), ("exit_margin_ns", c_uint64),
+                ("mtbf_ns", c_uint64)]
 
 
 class Array(Structure):
@@ -57,6 +60,11 @@ class Progress(Structure):
                 ("bytes", c_uint64), ("level_ns", c_uint64 * 5)]
 
 
+class Outlook(Structure):
+    _fields_ = [("struct_size", c_uint32), ("reason", c_uint32), ("signal", c_uint32), ("reserved", c_uint32),
+                ("left_ns", c_uint64), ("cost_ns", c_uint64), ("interval_ns", c_uint64), ("text", c_char * 256)]
+
+
 class Info(Structure):
     _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("attempts", c_uint32),
                 ("number", c_int64), ("step", c_int64), ("sequence", c_uint64), ("parent", c_uint64), ("begun_ns", c_uint64),
@@ -78,7 +86,7 @@ VariableVisit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Variable))
 # By their names in C; a test compares offsets with the header.
 STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
               "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info,
-              "cairn_attribute": Attribute, "cairn_checkpoint_variable": Variable}
+              "cairn_attribute": Attribute, "cairn_checkpoint_outlook": Outlook, "cairn_checkpoint_variable": Variable}
 
 _handle, _text, _number = c_void_p, c_char_p, c_int64
 CALLS = {
@@ -98,6 +106,7 @@ CALLS = {
     "variables": [_handle, _number, VariableVisit, c_void_p],
     "set_attributes": [_handle, POINTER(Attribute), c_uint32],
     "need": [_handle, _number],
+    "should_exit": [_handle, POINTER(Outlook)],
 }
 
 
