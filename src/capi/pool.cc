@@ -10,7 +10,7 @@
 #include "media/media.h"
 #include "persist/file_size_limit.h"
 #include "pool/attach_lock.h"
-#include "pool/chunks.h"
+#include "pool/chunk.h"
 #include "pool/growth.h"
 #include "pool/removal.h"
 #include "pool/seats.h"

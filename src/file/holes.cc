@@ -13,6 +13,7 @@
 #include "file/missing_space.h"
 #include "file/settle.h"
 #include "file/shape.h"
+#include "pool/lost_bits.h"
 
 namespace cairn::file {
 

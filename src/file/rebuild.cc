@@ -7,6 +7,7 @@
 #include "file/io.h"
 #include "file/open_table.h"
 #include "file/settle.h"
+#include "pool/find_chunk.h"
 #include "pool/free_chunks.h"
 #include "pool/redo.h"
 #include "pool/space.h"

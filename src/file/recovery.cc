@@ -11,6 +11,7 @@
 #include "pool/epoch.h"
 #include "pool/lock.h"
 #include "pool/seats.h"
+#include "pool/space_recovery.h"
 
 namespace cairn::file {
 namespace {

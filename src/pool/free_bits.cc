@@ -114,12 +114,6 @@ unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
   return run.count;
 }
 
-void free_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t flags) {
-  for (uint64_t i = 0; i < count; ++i)
-    segment.region.store(segment.record[index + i].owner, format::record_free | flags);
-  pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
-}
-
 bool is_free_bit(const Pool& pool, BlockRef block) {
   const uint64_t bit = block.index() % chunk_blocks;
   return (pool.chunk(block).free[bit / bits_per_word].load() >> (bit % bits_per_word) & 1) != 0;

@@ -2,7 +2,7 @@
 // and taking a block means clearing it, by one atomic operation (see pool.h).
 #pragma once
 
-#include "pool/chunks.h"
+#include "pool/chunk.h"
 
 namespace cairn::pool {
 
@@ -24,8 +24,5 @@ uint64_t count_free(const format::Chunk& chunk);
 // call cleared are given back.
 unsigned clear_bits(Pool& pool, Segment& segment, format::Chunk& chunk, BitRun run);
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count);
-
-// The records of blocks that become free. Their bits are set after this.
-void free_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t flags);
 
 }  // namespace cairn::pool

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/coarse_clock.h"
-#include "pool/lock.h"
+#include "pool/lock_word.h"
 
 namespace cairn::pool {
 namespace {

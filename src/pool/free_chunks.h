@@ -11,7 +11,7 @@
 // found by looking at some chunks in turn (find_chunk).
 #pragma once
 
-#include "pool/chunks.h"
+#include "pool/chunk.h"
 
 namespace cairn::pool {
 

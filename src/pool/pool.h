@@ -3,16 +3,13 @@
 // Invariants
 //  1. A block is owned by whoever its record names; a free bit is only a hint where to look, but
 //     taking a block means clearing its bit (one atomic operation), so no block is taken twice.
-//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes being
-//  made,
-//     shapes made odd, a redo record. Whoever finds the lane dead finishes or undoes it (recover).
+//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes in the
+//     making, shapes made odd, a redo record. A process that finds the lane dead finishes or undoes
+//     it (recover.h).
 //  3. A lock word names seat, lane generation and attach generation; it is void once either
 //     generation has moved on, and a lane's generation moves on only after its recovery.
 //  4. A block that left a map is taken again only when no seat can still be copying from it
-//  (epoch.h).
-//
-// The files of this folder: pool (this: what is attached), files (segments on media), seats, lock,
-// free_bits, space (blocks), redo, epoch, recover.
+//     (epoch.h).
 #pragma once
 
 #include <atomic>
@@ -184,7 +181,7 @@ struct Pool {
   RecentChunks recent_whole;             // entirely free
   RecentChunks recent_room;
   // How many chunks were looked for to be opened since the free pieces were last counted, when to
-  // count again, and what came of it; see chunks.cc.
+  // count again, and what came of it; see find_chunk.cc.
   std::atomic<uint32_t> opened_since_count{0};
   std::atomic<uint32_t> next_count{16};
   std::atomic<bool> many_pieces{false};

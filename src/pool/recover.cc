@@ -2,7 +2,7 @@
 
 #include "pool/attach_lock.h"
 #include "pool/redo.h"
-#include "pool/space.h"
+#include "pool/space_recovery.h"
 
 namespace cairn::pool {
 

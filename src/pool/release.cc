@@ -2,9 +2,11 @@
 
 #include "base/coarse_clock.h"
 #include "pool/free_bits.h"
+#include "pool/free_blocks.h"
 #include "pool/free_chunks.h"
-#include "pool/lock.h"
-#include "pool/space.h"
+#include "pool/in_flight.h"
+#include "pool/lock_word.h"
+#include "pool/lost_bits.h"
 
 namespace cairn::pool {
 namespace {

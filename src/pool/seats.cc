@@ -8,8 +8,7 @@
 
 #include "pool/free_lane.h"
 #include "pool/lane_patience.h"
-#include "pool/lock.h"
-#include "pool/recover.h"
+#include "pool/lock_word.h"
 
 namespace cairn::pool {
 

@@ -3,7 +3,10 @@
 #include <bit>
 #include <cassert>
 
+#include "pool/find_chunk.h"
 #include "pool/free_bits.h"
+#include "pool/in_flight.h"
+#include "pool/lost_bits.h"
 #include "pool/release.h"
 
 namespace cairn::pool {
@@ -146,16 +149,6 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
 
 }  // namespace
 
-InFlight* free_slot(format::Seat& seat, unsigned* number) {
-  for (unsigned i = 0; i < format::in_flight_slots; ++i) {
-    if (seat.in_flight[i].run.load_relaxed() == 0) {
-      *number = i;
-      return &seat.in_flight[i];
-    }
-  }
-  return nullptr;
-}
-
 Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   assert(request.wanted >= 1 && request.wanted <= chunk_blocks);
   const Need need = request.need;
@@ -220,12 +213,6 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
 
 void settle(Pool& pool, LocalSeat& seat, const Run& run) {
   pool.store(seat.words->in_flight[run.slot].run, 0);
-}
-
-void give_back(Pool& pool, BlockRef first, uint32_t count, bool still_zero) {
-  Segment& segment = *pool.segment[first.segment()];
-  free_records(pool, segment, first.index(), count, still_zero ? format::record_known_zero : 0);
-  set_bits(pool, segment, first.index(), count);
 }
 
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries) {

@@ -1,8 +1,9 @@
-// Space: blocks are taken from chunks of 512 (chunks.h), each process from its own. When space is
-// short anybody takes any block, so ENOSPC means that there is none.
+// Space: blocks are taken from chunks of 512 (find_chunk.h), each process from its own. When space
+// is short anybody takes any block, so ENOSPC means that there is none.
 #pragma once
 
-#include "pool/chunks.h"
+#include "pool/chunk.h"
+#include "pool/free_blocks.h"
 
 namespace cairn::pool {
 
@@ -33,21 +34,11 @@ struct Request {
 Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request);
 // The run (or what is left of it) is published, or the rest given back: the slot is free again.
 void settle(Pool& pool, LocalSeat& seat, const Run& run);
-// Gives `count` blocks of a taken run from `first` on back, unpublished.
-void give_back(Pool& pool, BlockRef first, uint32_t count, bool still_zero = false);
-
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
 // The same for a 2 MiB leaf: 512 blocks, one entry.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
-
-// Gives back a published block of an inode that its dead owner never finished. To be called before
-// the word that names the block is cleared: a recovery that dies in between is begun anew, and this
-// with it.
-void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode);
-// Finishes or undoes what the slots of a dead lane's seat hold.
-void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane);
 
 struct Usage {
   uint64_t usable = 0;   // blocks
@@ -58,13 +49,5 @@ struct Usage {
 };
 // Counts the free bits. Exact when nobody takes or frees meanwhile.
 Usage usage(Pool& pool);
-
-// A slot of the seat in which nothing stands, and its number; null if there is none.
-format::InFlight* free_slot(format::Seat& seat, unsigned* number);
-// Sets the bit of a block that is free by its record, but for blocks that seats of lanes other than
-// `lane` are taking; returns whether it was lost.
-bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane);
-// Sets free bits that a killed process lost (record free, bit clear); false if there were none.
-bool repair_free_bits(Pool& pool);
 
 }  // namespace cairn::pool

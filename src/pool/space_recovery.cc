@@ -1,48 +1,15 @@
-// What space.h promises after a death: runs that were in flight, free bits that were lost.
-#include "pool/free_bits.h"
+#include "pool/space_recovery.h"
+
+#include "pool/free_blocks.h"
+#include "pool/in_flight.h"
+#include "pool/lost_bits.h"
 #include "pool/release.h"
-#include "pool/space.h"
 
 namespace cairn::pool {
-namespace {
 
 using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
-
-// Is a block listed as being taken by a seat other than those of `lane`?
-bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
-  return !pool.for_each_lane([&](uint32_t l) {
-    if (l == lane) return true;
-    for (const format::Seat& seat : pool.lanes[l].seat) {
-      for (const InFlight& slot : seat.in_flight) {
-        const uint64_t run = slot.run.load();
-        if (run == 0) continue;
-        const BlockRef first = format::in_flight_first(run);
-        if (block.value >= first.value && block.value < first.value + format::in_flight_count(run))
-          return false;
-      }
-    }
-    return true;
-  });
-}
-
-constexpr uint32_t no_lane = UINT32_MAX;
-
-}  // namespace
-
-// Free by its record, but its bit is clear: lost between the two, unless another seat is just
-// taking it.
-bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
-  const format::BlockRecord& record = pool.record(block);
-  if (!format::record_is_free(record.owner.load()) || is_free_bit(pool, block) ||
-      taken_by_others(pool, block, lane))
-    return false;
-  // Again, now that nobody lists it: whoever did has written its record before leaving the list.
-  if (!format::record_is_free(record.owner.load())) return false;
-  set_bits(pool, *pool.segment[block.segment()], block.index(), 1);
-  return true;
-}
 
 void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode) {
   const uint64_t owner = pool.record(block).owner.load();
@@ -98,21 +65,6 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
     pool.flush(chunk.free, sizeof chunk.free);
     pool.store(slot.run, 0);
   }
-}
-
-bool repair_free_bits(Pool& pool) {
-  bool repaired = false;
-  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
-  for (uint32_t s = 0; s < segments; ++s) {
-    Segment& segment = *pool.segment[s];
-    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
-      if (!is_open(segment.chunk[c])) continue;
-      for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
-        if (repair_free_bit(pool, BlockRef::make(s, b), no_lane)) repaired = true;
-      }
-    }
-  }
-  return repaired;
 }
 
 }  // namespace cairn::pool

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "pool/lock.h"
+#include "pool/lock_word.h"
 
 namespace cairn::pool {
 

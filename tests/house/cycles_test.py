@@ -17,9 +17,6 @@ ALLOWED = {
         "access attributes cut ending fill_ahead io open_file reclaim sync",
         "names names_parts",
     ],
-    "src/pool": [
-        "chunks free_bits free_chunks lock recover release space",
-    ],
     "src/tier": [
         ("beneath bring_back claim claim_aside cover cover_state drain drain_state fresh "
          "keep_times kept kept_directory put_away"),

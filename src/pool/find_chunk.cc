@@ -1,25 +1,16 @@
-#include "pool/chunks.h"
+#include "pool/find_chunk.h"
 
 #include <algorithm>
 
-#include "media/media.h"
 #include "pool/free_bits.h"
 #include "pool/free_chunks.h"
-#include "pool/lock.h"
+#include "pool/lock_word.h"
 
 namespace cairn::pool {
 namespace {
 
 using format::Chunk;
 using format::chunk_blocks;
-
-// The first slot of the chunk table keeps what concerns the segment as a whole. Chunks are opened
-// in order; how far is not made durable, and a process may die before it has raised it.
-format::ChunkHints& hints_of(Segment& segment) {
-  return *reinterpret_cast<format::ChunkHints*>(segment.chunk);
-}
-Word& opened(Segment& segment) { return hints_of(segment).opened; }
-Word& backed(Segment& segment) { return hints_of(segment).backed; }
 
 // So many chunks in use are looked at for each one that is opened: what a killed process lost is
 // found again in time, and finding a chunk costs the same however large the pool is.
@@ -152,28 +143,6 @@ bool has_many_pieces(Pool& pool) {
 
 }  // namespace
 
-uint64_t opened_end(Segment& segment) {
-  return std::clamp(opened(segment).load(), first_chunk(segment), segment.chunks);
-}
-
-bool is_backed(Segment& segment) { return backed(segment).load() != 0; }
-
-uint64_t reserved_bits(const Pool& pool, ChunkRef c, Need need) {
-  const bool has_reserve = c.segment == 0 && c.chunk == first_chunk(*pool.segment[0]);
-  return has_reserve && need == Need::ordinary ? ~0ULL : 0;
-}
-
-bool has_free(const Chunk& chunk, uint64_t reserved) {
-  if ((chunk.free[0].load_relaxed() & ~reserved) != 0) return true;
-  return std::any_of(std::begin(chunk.free) + 1, std::end(chunk.free),
-                     [](const Word& word) { return word.load_relaxed() != 0; });
-}
-
-bool is_whole(const Chunk& chunk) {
-  return std::all_of(std::begin(chunk.free), std::end(chunk.free),
-                     [](const Word& word) { return word.load_relaxed() == ~0ULL; });
-}
-
 Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   Segment& segment = *pool.segment[s];
   Chunk& chunk = segment.chunk[c];
@@ -199,9 +168,7 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   for (Word& word : chunk.free) pool.store(word, ~0ULL);
   pool.store(chunk.state, format::chunk_open);
   pool.flush(&chunk, sizeof chunk);
-  uint64_t end = opened(segment).load();
-  while (end < c + 1 && !pool.compare_exchange(opened(segment), end, c + 1)) {
-  }
+  note_opened(pool, segment, c);
   // An untouched chunk is taken to hold zeros: it must not be found untouched once it holds data.
   return pool.fence();
 }
@@ -237,13 +204,6 @@ bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* fou
 void leave_chunk(Pool& pool, ChunkRef c, uint64_t owner) {
   note_left(pool, c);
   pool.compare_exchange(pool.segment[c.segment]->chunk[c.chunk].owner, owner, 0);
-}
-
-void note_backed(Pool& pool, Segment& segment) {
-  // Of memory only: a file's extents are durable at its next fsync, and this word could be so
-  // before.
-  if (pool.identity->medium.load() == static_cast<uint64_t>(media::Kind::tmpfs))
-    pool.store_flush(backed(segment), 1);
 }
 
 }  // namespace cairn::pool
