@@ -8,8 +8,8 @@
 
 #include "capi/handles.h"
 #include "file/access.h"
-#include "file/cut.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
+#include "file/truncate.h"
 #include "file/xattr.h"
 #include "pool/seats.h"
 #include "tier/drain_mode.h"

@@ -8,9 +8,9 @@
 #include "capi/handles.h"
 #include "file/access.h"
 #include "file/attributes.h"
-#include "file/cut.h"
 #include "file/io.h"
 #include "file/sync.h"
+#include "file/truncate.h"
 #include "pool/seats.h"
 
 namespace cairn::capi {

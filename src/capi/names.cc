@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "capi/handles.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "pool/seats.h"
 
 namespace cairn::capi {

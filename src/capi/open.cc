@@ -9,9 +9,9 @@
 #include "file/access.h"
 #include "file/attributes.h"
 #include "file/companion.h"
-#include "file/cut.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "file/names.h"
+#include "file/truncate.h"
 #include "pool/seats.h"
 #include "tier/lower.h"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "capi/handles.h"
+#include "file/attach.h"
 #include "file/check.h"
 #include "file/reclaim.h"
 #include "media/lifetime.h"
@@ -53,7 +54,7 @@ constexpr unsigned attach_flags =
 void reclaim(cairn::file::FileSystem& fs) {
   if (fs.pool.read_only) return;
   cairn::pool::SeatGuard seat(fs.pool);
-  if (seat.ok()) fs.reclaim_everything(*seat);
+  if (seat.ok()) cairn::file::reclaim_everything(fs, *seat);
 }
 
 bool is_alive(int probe, uint32_t lane) {

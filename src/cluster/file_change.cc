@@ -1,8 +1,8 @@
 #include "cluster/file_change.h"
 
 #include "file/attributes.h"
-#include "file/cut.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
+#include "file/truncate.h"
 #include "pool/seats.h"
 
 namespace cairn::cluster {

@@ -8,11 +8,11 @@
 
 #include "cluster/file_change.h"
 #include "file/attributes.h"
-#include "file/cut.h"
-#include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/make_room.h"
 #include "file/moving.h"
 #include "file/sync.h"
+#include "file/truncate.h"
 
 namespace cairn::cluster {
 namespace {

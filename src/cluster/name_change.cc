@@ -7,7 +7,7 @@
 
 #include "cluster/file_change.h"
 #include "cluster/spot.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "file/names.h"
 #include "file/open_table.h"
 #include "file/pins.h"

@@ -6,9 +6,9 @@
 #include "cluster/held_record.h"
 #include "cluster/moved_records.h"
 #include "cluster/shared_file.h"
-#include "file/cut.h"
 #include "file/io.h"
 #include "file/sync.h"
+#include "file/truncate.h"
 
 namespace cairn::cluster {
 namespace {

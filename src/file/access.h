@@ -1,7 +1,7 @@
 // What must hold before bytes of a file are read, written or mapped.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "file/shape.h"
 
 namespace cairn::file {

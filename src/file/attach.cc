@@ -1,4 +1,5 @@
-// Attaching, detaching and making pools with files in them.
+#include "file/attach.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,7 +7,8 @@
 
 #include "base/coarse_clock.h"
 #include "file/ending.h"
-#include "file/file_system.h"
+#include "file/lane_recovery.h"
+#include "file/map_growth.h"
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/rebuild.h"
@@ -16,6 +18,7 @@
 #include "pool/device.h"
 #include "pool/epoch.h"
 #include "pool/format_io.h"
+#include "pool/hidden_place.h"
 #include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/lock_file.h"
@@ -111,26 +114,20 @@ bool holds(const Pool& pool, uint32_t lane) {
                      [lane](const pool::HeldLane& held) { return held.number == lane; });
 }
 
+void install_client(FileSystem& fs) {
+  fs.client = std::make_unique<LaneRecovery>(fs);
+  fs.pool.client = fs.client.get();
+}
+
 bool alone(const Pool& pool) {
   return pool.for_each_lane([&pool](uint32_t lane) { return holds(pool, lane); });
 }
 
 }  // namespace
 
-FileSystem::FileSystem(std::unique_ptr<Pool> attached)
-    : owned_pool(std::move(attached)), pool(*owned_pool), uid(geteuid()), gid(getegid()) {
-  pool.client = this;
-}
-
-FileSystem::~FileSystem() {
-  pool.client = nullptr;
-  delete directory_blocks.load();
-  for (const File* spare : spare_files) delete spare;
-}
-
 Status create_in(Pool& pool, uint32_t root_mode) {
   struct Borrowed {
-    explicit Borrowed(Pool& p) : fs(std::unique_ptr<Pool>(&p)) {}
+    explicit Borrowed(Pool& p) : fs(std::unique_ptr<Pool>(&p)) { install_client(fs); }
     ~Borrowed() { static_cast<void>(fs.owned_pool.release()); }
     FileSystem fs;
   } borrowed(pool);
@@ -162,6 +159,7 @@ Status create(const std::string& given, const pool::CreateOptions& options, uint
 Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
                                               const AttachOptions& options) {
   auto fs = std::make_unique<FileSystem>(std::move(mapped));
+  install_client(*fs);
   Pool& pool = fs->pool;
   if (options.read_only) {
     if (pool.state->clean.load() != 1 && !options.no_recovery && !same_boot(pool))
@@ -209,7 +207,7 @@ void detach(FileSystem& fs) {
     pool::SeatGuard seat(pool);
     if (seat.ok()) {
       sweep_unlinked(fs, *seat);
-      fs.reclaim_everything(*seat);
+      reclaim_everything(fs, *seat);
     }
   }
   pool::release_lanes(pool);

@@ -8,7 +8,9 @@
 
 #include "file/shape.h"
 #include "pool/lock.h"
+#include "pool/no_seat.h"
 #include "pool/redo.h"
+#include "pool/seats.h"
 
 namespace cairn::file {
 namespace {
@@ -239,6 +241,16 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   if (atime != time_omit) change.set(map.inode->atime, resolve(atime, now));
   if (mtime != time_omit) change.set(map.inode->mtime, resolve(mtime, now));
   change.set(map.inode->ctime, now);
+  return change.commit();
+}
+
+Status set_flags(FileSystem& fs, uint64_t number, uint64_t set, uint64_t clear) {
+  CAIRN_TRY_ASSIGN(inode, live_inode(fs, number));
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  pool::LockGuard lock(fs.pool, *seat, inode->lock);
+  pool::Change change(fs.pool, *seat);
+  change.set(inode->flags, (inode->flags.load() & ~clear) | set);
   return change.commit();
 }
 

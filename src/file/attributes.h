@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/coarse_clock.h"
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 
@@ -43,6 +43,9 @@ Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, 
                  uint64_t generation = 0);
 Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime,
                  uint64_t generation = 0);
+
+// Clears or sets flag bits of an inode.
+Status set_flags(FileSystem& fs, uint64_t inode, uint64_t set, uint64_t clear);
 
 // The file's bytes have changed now.
 void stamp_now(File& file, uint64_t tick);

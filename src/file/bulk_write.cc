@@ -2,9 +2,10 @@
 
 #include "file/access.h"
 #include "file/attributes.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "file/missing_space.h"
 #include "file/write_bytes.h"
+#include "pool/seats.h"
 
 namespace cairn::file {
 

@@ -2,7 +2,7 @@
 // fences once for all of them (Pool::fence_bytes).
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 

@@ -9,6 +9,7 @@
 #include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
+#include "file/open_file.h"
 #include "file/words.h"
 #include "pool/seats.h"
 

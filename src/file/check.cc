@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "file/attach.h"
 #include "file/directory.h"
 #include "file/names.h"
 #include "pool/space.h"

@@ -4,11 +4,20 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
-#include "file/names.h"
+#include "file/attributes.h"
 
 namespace cairn::file {
+
+std::string companion_path(const FileSystem& fs, const Map& map) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/companion/%llu.%llu",
+                static_cast<unsigned long long>(map.number),
+                static_cast<unsigned long long>(map.inode->generation.load()));
+  return fs.pool.home + name;
+}
 
 Result<int> open_companion(const File& file) {
   const std::string path = companion_path(*file.fs, file.map());

@@ -2,9 +2,14 @@
 // pool.
 #pragma once
 
-#include "file/open_file.h"
+#include <string>
+
+#include "file/file_system.h"
 
 namespace cairn::file {
+
+// Where the companion of an inode lies.
+std::string companion_path(const FileSystem& fs, const Map& map);
 
 // A new descriptor, open for reading and writing, of the companion of a file; it is made if there
 // is none. Locks of its description are its own.

@@ -1,19 +1,10 @@
 #include "file/cut.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <vector>
 
-#include "file/access.h"
-#include "file/attributes.h"
-#include "file/fill_ahead.h"
-#include "file/io.h"
-#include "file/pins.h"
 #include "file/reclaim.h"
-#include "file/shape.h"
-#include "file/sync.h"
+#include "pool/space.h"
 
 namespace cairn::file {
 namespace {
@@ -28,21 +19,16 @@ struct Taken {
   unsigned count = 0;
 };
 
-struct Range {
-  uint64_t from;
-  uint64_t to;
-};
-
-bool covers(Range range, uint64_t base, unsigned level) {
+bool covers(FileBlocks range, uint64_t base, unsigned level) {
   return range.from <= base && base + span_of(level) <= range.to;
 }
-bool touches(Range range, uint64_t base, unsigned level) {
+bool touches(FileBlocks range, uint64_t base, unsigned level) {
   return range.from < base + span_of(level) && base < range.to;
 }
 
 class Cutter {
  public:
-  Cutter(FileSystem& fs, LocalSeat& seat, const Map& map, Range range)
+  Cutter(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range)
       : pool_(fs.pool), seat_(seat), map_(map), range_(range) {}
 
   // A copy of the node without what lies in the range; the entry that names it.
@@ -115,7 +101,7 @@ class Cutter {
   Pool& pool_;
   LocalSeat& seat_;
   const Map& map_;
-  Range range_;
+  FileBlocks range_;
   Taken taken_;
 };
 
@@ -153,28 +139,14 @@ class Finder final : public MapVisitor {
   bool damage(Word&, uint64_t, unsigned) override { return false; }
 };
 
-bool anything_in(const FileSystem& fs, const Map& map, Range range) {
+}  // namespace
+
+bool anything_in(const FileSystem& fs, const Map& map, FileBlocks range) {
   Finder finder;
   return !visit_map(fs.pool, map, range.from, range.to, finder);
 }
 
-bool is_zero_block(const FileSystem& fs, const Map& map, uint64_t file_block) {
-  Spot spot;
-  if (!walk(fs.pool, map, file_block, &spot).ok()) return false;
-  if (!spot.block) return true;
-  const Word* word = node_at(fs.pool, spot.block);
-  return std::all_of(word, word + block_size / sizeof(Word),
-                     [](const Word& w) { return w.load_relaxed() == 0; });
-}
-
-void set_modified(pool::Change& change, const Map& map) {
-  const uint64_t now = now_ns();
-  change.set(map.inode->mtime, now);
-  change.set(map.inode->ctime, now);
-}
-
-// The caller holds the inode's lock and has its shape to itself; `change` also gets the cut.
-Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
+Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range,
                  pool::Change& change) {
   if (range.from >= range.to || !anything_in(fs, map, range)) return change.commit();
   CAIRN_TRY(split_leaf(fs, seat, map, range.from));
@@ -197,182 +169,6 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
   inode_is_made(fs, seat);
   cutter.settle();
   return status;
-}
-
-}  // namespace
-
-namespace {
-
-Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation) {
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  {
-    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-    CAIRN_TRY(check_generation(map, generation));
-    if (fs.lower != nullptr && is_lazy(*map.inode)) return became_lazy;
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    const Range cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
-    const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
-    // Bytes beyond the new end must read as zeros if the file grows again; but not before the end
-    // is there, for a killed truncate has happened or has not. The note makes recovery zero them.
-    const uint64_t zero_to = keep ? max_file_size : cut.from << block_shift;
-    const bool leaves_bytes = size < zero_to && size < map.inode->size.load();
-    if (leaves_bytes) note_extension(fs, *seat, map.number, size, zero_to);
-    pool::Change record(fs.pool, *seat);
-    if (keep) record.set(map.inode->flags, map.inode->flags.load() | format::flag_kept);
-    record.set(map.inode->size, size);
-    // What grows again and is not synced must not survive by the size from before.
-    const Word& synced = map.inode->file.synced_size;
-    if (size < synced.load()) record.set(map.inode->file.synced_size, size);
-    if (size > synced.load()) note_unsynced(fs, *map.inode);
-    set_modified(record, map);
-    Status status = keep ? record.commit() : cut_range(fs, *seat, map, cut, record);
-    if (leaves_bytes) {
-      if (status.ok()) status = zero_mapped(fs, map, size, zero_to);
-      fs.pool.store(seat->words->extending_inode, 0);
-    }
-    CAIRN_TRY(status);
-  }
-  reclaim_some(fs, *seat);
-  return Status();
-}
-
-// Of a lazy file: what was staged so far. That changes no time.
-enum class Punched : uint8_t { file, staged };
-
-Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
-                  uint64_t generation, Punched what) {
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  {
-    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-    CAIRN_TRY(check_generation(map, generation));
-    if (what == Punched::file && fs.lower != nullptr && is_lazy(*map.inode)) return became_lazy;
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    const uint64_t end = offset + size;
-    const uint64_t first = (offset + block_size - 1) >> block_shift;
-    const uint64_t last = end >> block_shift;
-    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's:
-    // the blocks stay, empty.
-    const bool keep = is_pinned(fs, map.number);
-    if (keep || first > last) {  // or inside one block
-      CAIRN_TRY(zero_mapped(fs, map, offset, end));
-    } else {
-      CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
-      CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
-    }
-    pool::Change record(fs.pool, *seat);
-    if (what == Punched::file) set_modified(record, map);
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
-  }
-  reclaim_some(fs, *seat);
-  return Status();
-}
-
-}  // namespace
-
-Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation) {
-  if (size > max_file_size)
-    return fail(EFBIG, "inode %llu: size %llu is beyond the largest file",
-                static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
-  CAIRN_TRY(check_generation(map, generation));
-  if (const auto remote = remote_of(fs, map)) return remote->set_size(size);
-  for (;;) {
-    if (fs.lower != nullptr && is_lazy(*map.inode))
-      CAIRN_TRY(size == 0 ? fs.lower->discard(map.number, generation)
-                          : fs.lower->stage(map.number));
-    const Status status = with_room(fs, [&] { return truncate_once(fs, map, size, generation); });
-    if (status != became_lazy) return status;
-  }
-}
-
-void trim(FileSystem& fs, const Map& map) {
-  const auto is_due = [&] {
-    return (map.inode->flags.load() & format::flag_kept) != 0 && is_live(*map.inode) &&
-           !is_pinned(fs, map.number);
-  };
-  if (!is_due()) return;
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return;
-  {
-    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    if (!is_due()) return;
-    const uint64_t end = (map.inode->size.load() + block_size - 1) >> block_shift;
-    pool::Change record(fs.pool, *seat);
-    record.set(map.inode->flags, map.inode->flags.load() & ~format::flag_kept);
-    cut_range(fs, *seat, map, {end, max_file_blocks}, record).ignore();  // the next one tries again
-  }
-  reclaim_some(fs, *seat);
-}
-
-bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open) {
-  // Mostly all has been written to: that is seen without a lock.
-  const auto end_of = [](uint64_t note) {
-    return format::ahead_from(note) + format::ahead_blocks(note);
-  };
-  if (const uint64_t note = open.ahead.load();
-      note == 0 || !is_zero_block(fs, map, end_of(note) - 1))
-    return false;
-  {
-    pool::LockGuard lock(fs.pool, seat, map.inode->lock);
-    if (!S_ISREG(map.inode->mode.load()) || is_lazy(*map.inode)) return false;
-    ShapeChange change(fs, seat, *map.inode, map.number);
-    // Stores through mappings announce themselves to nobody.
-    if (map.inode->links.load() == 0 || is_pinned(fs, map.number)) return false;
-    // Taken only now, when no fallocate is under way that would count on these blocks.
-    const uint64_t note = fs.pool.exchange(open.ahead, 0);
-    if (open.inode.load() != map.number) return false;  // another file's meanwhile
-    const uint64_t from = format::ahead_from(note);
-    const uint64_t to = end_of(note);
-    uint64_t first = to;
-    while (first > from && is_zero_block(fs, map, first - 1)) --first;
-    if (!anything_in(fs, map, {first, to})) return false;
-    pool::Change record(fs.pool, seat);
-    if (!cut_range(fs, seat, map, {first, to}, record).ok()) return false;
-  }
-  reclaim_some(fs, seat);
-  return true;
-}
-
-void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint64_t succeeded) {
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return;
-  {
-    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    if (is_lazy(*map.inode) || is_pinned(fs, map.number) ||
-        map.inode->file.preallocations.load() != succeeded)
-      return;
-    for (uint64_t first = from; first < to; ++first) {
-      uint64_t end = first;
-      while (end < to && is_zero_block(fs, map, end)) ++end;
-      if (end == first) continue;
-      if (anything_in(fs, map, {first, end})) {
-        pool::Change record(fs.pool, *seat);
-        cut_range(fs, *seat, map, {first, end}, record).ignore();  // they stay allocated
-      }
-      first = end;
-    }
-  }
-  reclaim_some(fs, *seat);
-}
-
-Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size, uint64_t generation) {
-  if (size == 0 || offset > max_file_size || size > max_file_size - offset)
-    return fail(EINVAL, "inode %llu: no such range", static_cast<unsigned long long>(map.number));
-  for (;;) {
-    if (fs.lower != nullptr && is_lazy(*map.inode)) CAIRN_TRY(fs.lower->stage(map.number));
-    const Status status =
-        with_room(fs, [&] { return punch_once(fs, map, offset, size, generation, Punched::file); });
-    if (status != became_lazy) return status;
-  }
-}
-
-Status drop_staged(FileSystem& fs, const Map& map, uint64_t generation) {
-  const uint64_t size = (map.inode->size.load() + block_size - 1) & ~(block_size - 1);
-  if (size == 0) return Status();
-  return with_room(fs, [&] { return punch_once(fs, map, 0, size, generation, Punched::staged); });
 }
 
 Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change) {

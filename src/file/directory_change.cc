@@ -3,6 +3,7 @@
 
 #include "file/directory.h"
 #include "file/directory_slots.h"
+#include "file/map_growth.h"
 #include "file/shape.h"
 
 namespace cairn::file {

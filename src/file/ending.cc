@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "file/companion.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
 #include "pool/lock.h"

@@ -10,7 +10,7 @@
 // decided.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "pool/redo.h"
 
 namespace cairn::file {

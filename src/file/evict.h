@@ -1,6 +1,6 @@
 // Evict turns a file that is the same in lower back into a lazy one: the inverse of staging. No
-// byte is copied; its blocks are freed as those of a truncated file are (cut.h). tier/ chooses the
-// files; this part makes sure that nothing has changed since tier/ looked.
+// byte is copied; its blocks are freed as those of a truncated file are (truncate.h). tier/ chooses
+// the files; this part makes sure that nothing has changed since tier/ looked.
 //
 // Processes that read or write the file concurrently notice by the rules in shape.h.
 #pragma once

@@ -1,12 +1,12 @@
 // FileSystem: the files of one attached pool. Holds what this process knows beyond the pool itself;
 // the operations stand in files of their own:
 //
-//   inode_table  numbers to inodes, making and freeing them      attributes  stat, modes, times
-//   io           read, write, append                             shape       structural change
-//   cut          truncate, punch                                 reclaim     freeing what was cut
-//   directory    names in one directory                          names       paths, create, rename
-//   open_file    open file descriptions                          xattr, mmap, sync
-//   recovery     a dead lane's files                             rebuild     after a power loss
+//   inode_table    numbers to inodes, making, freeing   attributes  stat, modes, times
+//   io             read, write, append                  shape       structural change
+//   truncate       truncate, punch                      reclaim     freeing what was cut
+//   directory      names in one directory               names       paths, create, rename
+//   open_file      open file descriptions               xattr, mapping, sync
+//   lane_recovery  a dead lane's files                  rebuild     after a power loss
 #pragma once
 
 #include <array>
@@ -16,51 +16,23 @@
 #include <string>
 
 #include "file/directory_blocks.h"
+#include "file/file_handle.h"
+#include "file/lower.h"
 #include "file/map.h"
-#include "file/remote.h"
 #include "file/table_blocks.h"
 #include "format/dirent.h"
-#include "format/open_file.h"
-#include "pool/files.h"
+#include "pool/chunk.h"
 #include "pool/pool.h"
 #include "pool/redo.h"
 
 namespace cairn::file {
 
-// Where the contents of lazy inodes (flag_lazy) come from; implemented by tier/. Each is called
-// without locks held, and may be called for one inode by several processes at once.
-class Lower {
- public:
-  virtual ~Lower() = default;
-  // Fills a lazy directory with its names, then clears the flag.
-  virtual Status fill_directory(uint64_t inode) = 0;
-  // Reads a lazy file's bytes; the count, 0 at its end.
-  virtual Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) = 0;
-  // As lseek(2) with SEEK_DATA or SEEK_HOLE in a lazy file.
-  virtual Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) = 0;
-  // Copies a lazy file's bytes into the pool, then clears the flag.
-  virtual Status stage(uint64_t inode) = 0;
-  // The file is to be empty: clears the flag without asking for its bytes. ESTALE if the number
-  // does not mean the file of `generation` any more (0: any will do; for callers that hold the file
-  // open).
-  virtual Status discard(uint64_t inode, uint64_t generation) = 0;
-  // Makes everything at and below an inode the pool's own: before it moves to another name.
-  virtual Status stage_tree(uint64_t inode) = 0;
-  // Turns files that lower has as well into lazy ones, those that were used last a long time ago
-  // first, until about `bytes` of the pool are theirs no more. False: no file can go. The caller
-  // announces nothing, but may hold a file's append lock. After a search in vain this process
-  // searches no more for a while, unless `has_drained`: a keeper has just drained what it could.
-  virtual bool evict_some(uint64_t bytes, bool has_drained) = 0;
-  // Where a lazy file's bytes are written, if that is not this pool; else null: it is staged first.
-  virtual std::shared_ptr<Remote> remote(uint64_t inode) = 0;
-};
-
-struct File;
-
-class FileSystem final : public pool::Client {
+class FileSystem {
  public:
   explicit FileSystem(std::unique_ptr<Pool> attached);
-  ~FileSystem() override;
+  ~FileSystem();
+  FileSystem(const FileSystem&) = delete;
+  FileSystem& operator=(const FileSystem&) = delete;
 
   std::unique_ptr<Pool> owned_pool;
   Pool& pool;
@@ -119,28 +91,9 @@ class FileSystem final : public pool::Client {
   [[nodiscard]] Map otable() const { return {&pool.state->otable, format::otable_number}; }
   [[nodiscard]] Map ptable() const { return {&pool.state->ptable, format::ptable_number}; }
 
-  // pool::Client: see recovery.cc
-  bool is_published(uint64_t inode, uint64_t file_block, unsigned level, BlockRef block) override;
-  void recover_seat(format::Seat& seat) override;
-  void recover_lane(uint32_t lane) override;
-  bool reclaim_everything(LocalSeat& seat) override;
-  bool reclaim_passed(LocalSeat& seat) override;
+  // Recovers what dead lanes leave (lane_recovery.h); the pool calls it.
+  std::unique_ptr<pool::Client> client;
 };
-
-// --- attaching (attach.cc) ---
-// Makes a pool at `path` with an empty root directory, detached cleanly.
-Status create(const std::string& path, const pool::CreateOptions& options, uint32_t root_mode);
-struct AttachOptions {
-  bool read_only = false;
-  bool no_recovery = false;
-};
-Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options);
-// The same on a pool that is mapped already (the simulator's).
-Status create_in(Pool& pool, uint32_t root_mode);
-Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> pool,
-                                              const AttachOptions& options);
-// Gives lanes back; the last one leaves the pool clean.
-void detach(FileSystem& fs);
 
 // --- inode_table.cc ---
 // The inode of a number, whatever its state; null if the table has none, or is damaged there.

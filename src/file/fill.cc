@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "file/fill_ahead.h"
+#include "file/map_growth.h"
 #include "file/settle.h"
 #include "file/sync.h"
 #include "pool/space.h"

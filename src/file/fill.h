@@ -2,7 +2,7 @@
 // by one compare-and-swap. Whoever loses that race copies into the winner's block.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 

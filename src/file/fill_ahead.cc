@@ -2,12 +2,7 @@
 
 #include <algorithm>
 
-#include "file/cut.h"
 #include "file/open_table.h"
-#include "file/reclaim.h"
-#include "file/room_request.h"
-#include "pool/seats.h"
-#include "pool/space.h"
 
 namespace cairn::file {
 namespace {
@@ -19,53 +14,7 @@ using format::block_size;
 constexpr uint64_t streak_min = 64 << 10;
 constexpr uint64_t share = 4;  // a quarter of it
 
-// How long a full pool waits for somebody inside a call before it says that it is full.
-constexpr int full_pool_patience_ms = 1000;
-constexpr int most_tries = 4;
-// One write may need more evictions than that: each made some room, and others may have taken it.
-constexpr int most_tries_evicting = 64;
-
-bool trim_all_ahead(FileSystem& fs) {
-  bool any = false;
-  for_each_open_file(fs, [&](format::OpenFile& open) {
-    if (open.ahead.load() == 0) return true;
-    pool::SeatGuard seat(fs.pool);
-    const uint64_t number = open.inode.load();
-    Inode* inode = seat.ok() ? inode_at(fs, number) : nullptr;
-    if (inode != nullptr && is_live(*inode) &&
-        inode->generation.load() == open.inode_generation.load())
-      any = free_ahead(fs, *seat, {inode, number}, open) || any;
-    return true;
-  });
-  return any;
-}
-
-bool reclaim(FileSystem& fs) {
-  pool::SeatGuard seat(fs.pool);
-  return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
-}
-
-enum class Room : uint8_t { none, given_back, evicted };
-
-// Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld, or else what lower has as well, or has once a keeper has drained it; says what
-// came back. The caller is in no seat, and so withholds nothing itself: of two that wait inside
-// their calls, each waits for the other.
-Room make_room(FileSystem& fs, uint64_t wanted) {
-  if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
-  const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
-  return evict(false) || ask_keeper_for_room(fs, evict) ? Room::evicted : Room::none;
-}
-
 }  // namespace
-
-bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
-  if (fs.lower == nullptr) return false;
-  const uint64_t before = pool::usage(fs.pool).free;
-  // What others have evicted meanwhile counts as well.
-  return fs.lower->evict_some(wanted, has_drained) &&
-         (reclaim(fs) || pool::usage(fs.pool).free > before);
-}
 
 uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end) {
   const FillHints& hints = file.fill;
@@ -96,12 +45,6 @@ void keep_ahead(FileSystem& fs, uint64_t number) {
     if (open.ahead.load() != 0 && open.inode.load() == number) fs.pool.store(open.ahead, 0);
     return true;
   });
-}
-
-bool try_again(FileSystem& fs, int tries, uint64_t wanted) {
-  const Room room = make_room(fs, wanted);
-  if (room == Room::evicted) return tries <= most_tries_evicting;
-  return tries == 1 || (room == Room::given_back && tries <= most_tries);
 }
 
 }  // namespace cairn::file

@@ -11,9 +11,7 @@
 // that the pool is full. A killed process leaves them as they are, which is zeros.
 #pragma once
 
-#include <cerrno>
-
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 
@@ -26,24 +24,5 @@ void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bo
 // The file's blocks are wanted from now on (fallocate): what anybody filled ahead stays. The caller
 // has announced stores to it.
 void keep_ahead(FileSystem& fs, uint64_t number);
-
-// Whether to try again after the `tries`th time that the pool was full; `wanted` bytes are still to
-// come, as far as that is known. Once in any case: others may have freed what they were about to in
-// the meantime. Not for ever: what comes back may be taken by others.
-bool try_again(FileSystem& fs, int tries, uint64_t wanted = 0);
-
-// call(), and again if the pool was full and there may be room now. The caller is in no seat and
-// holds no lock; what fails with ENOSPC has changed nothing.
-template <typename Call>
-auto with_room(FileSystem& fs, Call call, uint64_t wanted = 0) {
-  auto result = call();
-  for (int tries = 1; result.code() == ENOSPC && try_again(fs, tries, wanted); ++tries)
-    result = call();
-  return result;
-}
-
-// Evicts files that are the same in lower (Lower::evict_some) until about `wanted` bytes came back.
-// False: none did. The caller announces nothing.
-bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained = false);
 
 }  // namespace cairn::file

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "file/attributes.h"
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "file/file_system.h"
+#include "file/attach.h"
 
 namespace cairn::file {
 

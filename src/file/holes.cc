@@ -6,14 +6,17 @@
 
 #include "file/access.h"
 #include "file/attributes.h"
-#include "file/cut.h"
 #include "file/fill.h"
 #include "file/fill_ahead.h"
+#include "file/free_zeros.h"
 #include "file/io.h"
+#include "file/make_room.h"
 #include "file/missing_space.h"
+#include "file/reclaim.h"
 #include "file/settle.h"
 #include "file/shape.h"
 #include "pool/lost_bits.h"
+#include "pool/space.h"
 
 namespace cairn::file {
 
@@ -136,7 +139,7 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
     return now.free >= now.reserve && now.free - now.reserve >= wanted;
   };
   if (fit()) return Status();
-  fs.reclaim_everything(seat);
+  reclaim_everything(fs, seat);
   CAIRN_TRY(pool.see_growth());
   if (fit() || (pool::repair_free_bits(pool) && fit())) return Status();
   return fail(ENOSPC, "pool %s has no room for %llu MiB more", pool.path.c_str(),

@@ -3,7 +3,8 @@
 
 #include "base/coarse_clock.h"
 #include "file/file_system.h"
-#include "pool/lock.h"
+#include "file/map_growth.h"
+#include "pool/lock_word.h"
 
 namespace cairn::file {
 namespace {

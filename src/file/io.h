@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 
@@ -38,12 +38,5 @@ Status grow_size(File& file, uint64_t size);
 // The next offset from `offset` on that is data (or a hole), ENXIO if there is none.
 Result<uint64_t> seek_data(File& file, uint64_t offset);
 Result<uint64_t> seek_hole(File& file, uint64_t offset);
-
-// Notes in the seat that bytes of [from, to) may be there beyond the end of file: recovery zeroes
-// them.
-void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to);
-
-// Zeroes what of [from, to) is mapped; takes no lock, the caller sees to that.
-Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
 
 }  // namespace cairn::file

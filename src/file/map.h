@@ -1,8 +1,7 @@
 // Map: a file's page table, file block -> block of the pool.
 //
 // File blocks 0..7 have an entry in the inode; file blocks [512^l, 512^(l+1)) hang below root[l -
-// 1]
-// ... that is, the tree's height is a function of the file block's number alone, and never changes:
+// 1]. The tree's height is a function of the file block's number alone, and never changes:
 //
 //   level_of(b)   0: direct[b]   1: b < 512   2: b < 512^2   3: b < 512^3   4: b < 512^4 (256 TiB)
 //
@@ -10,8 +9,8 @@
 // of a level-1 node name data blocks, and an entry of a level-2 node may be a leaf: 512 contiguous
 // blocks. Slots of a tree that belong to a lower level's range stay empty.
 //
-// Walking takes no lock: whoever walks is inside a SeatGuard, and what was cut out of a map is not
-// reused before he has left.
+// Walking takes no lock: a thread that walks is inside a SeatGuard, and what was cut out of a map
+// is not reused before the thread has left its seat. map_growth.h adds nodes and blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,6 @@
 #include "format/entry.h"
 #include "format/inode.h"
 #include "pool/pool.h"
-#include "pool/space.h"
 
 namespace cairn::file {
 
@@ -112,17 +110,6 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
 // How many file blocks from `file_block` on (at most `most`, at least 1) have no block and share
 // the spot's level-0 slots, so that they can be filled by one run.
 uint64_t hole_run(const Map& map, uint64_t file_block, const Spot& spot, uint64_t most);
-
-// Makes sure that a level-0 slot (or, with `for_leaf`, a level-1 slot) exists for the file block,
-// and moves the spot there; nodes are published empty. On return the spot may also be mapped by
-// others.
-Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, bool for_leaf,
-             pool::Need need, Spot* spot);
-
-// The word for a single-word structure at `file_block` of a system map (inode table and so on):
-// the block, allocated and zeroed if it is a hole.
-Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block,
-                           pool::Need need);
 
 // Calls visit(entry, level, first file block, word) for every entry of the map that covers any of
 // [from, to): nodes before what they hold if `nodes`. Stops at the first failure.

@@ -9,11 +9,10 @@
 #include <cstring>
 
 #include "file/attributes.h"
-#include "file/cut.h"
 #include "file/io.h"
-#include "file/names.h"
 #include "file/shape.h"
 #include "file/sync.h"
+#include "file/truncate.h"
 #include "pool/seats.h"
 
 namespace cairn::file {

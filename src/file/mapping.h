@@ -1,15 +1,15 @@
 // Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's
 // mapping are what another one reads. Holes up to the end of file are filled first, so that no
 // store can fail; the blocks stay pinned, and the file's, until the last inheritor of the mapping
-// has gone (cut.h). What lies beyond the end of file is SIGBUS, as in any mapping, until grow() is
-// called for it.
+// has gone (truncate.h). What lies beyond the end of file is SIGBUS, as in any mapping, until
+// grow() is called for it.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "file/pins.h"
 
 namespace cairn::file {

@@ -2,9 +2,11 @@
 
 #include "file/attributes.h"
 #include "file/ending.h"
+#include "file/locked_name.h"
 #include "file/moving.h"
-#include "file/names_parts.h"
+#include "file/new_named.h"
 #include "file/shape.h"
+#include "file/victim.h"
 
 namespace cairn::file {
 
@@ -26,7 +28,7 @@ Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view te
   auto place = place_for(fs, at.directory, at.name);
   if (!place.ok()) return place.status();
   CAIRN_TRY(grow_index(fs, at.seat(), at.directory));
-  Making made(fs, at.seat());
+  NewNamed made(fs, at.seat());
   CAIRN_TRY(made.make(request.mode));
   const Map map = made.map();
   const uint64_t generation = map.inode->generation.load();
@@ -182,17 +184,6 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   Status status = became_lazy;
   while (status == became_lazy) status = link_once(fs, number, parent, text, generation);
   return status;
-}
-
-Status set_flags(FileSystem& fs, uint64_t number, uint64_t set, uint64_t clear) {
-  auto map = live_map(fs, number);
-  if (!map.ok()) return map.status();
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  pool::LockGuard lock(fs.pool, *seat, map->inode->lock);
-  pool::Change change(fs.pool, *seat);
-  change.set(map->inode->flags, (map->inode->flags.load() & ~clear) | set);
-  return change.commit();
 }
 
 }  // namespace cairn::file

@@ -78,7 +78,5 @@ struct ImportedInode {
 };
 Status import_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const ImportedInode& imported, const LowerIdentity& lower);
-// Clears or sets flag bits of an inode.
-Status set_flags(FileSystem& fs, uint64_t inode, uint64_t set, uint64_t clear);
 
 }  // namespace cairn::file

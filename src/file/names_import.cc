@@ -1,5 +1,6 @@
 // Importing: a name that lies in lower comes into its lazy directory.
-#include "file/names_parts.h"
+#include "file/names.h"
+#include "file/new_named.h"
 
 namespace cairn::file {
 
@@ -21,7 +22,7 @@ Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
     return fail(EEXIST, "%.*s: file exists", static_cast<int>(text.size()), text.data());
   if (before.code() != ENOENT) return before.status();
   CAIRN_TRY(grow_index(fs, at.seat(), at.directory));
-  Making made(fs, at.seat());
+  NewNamed made(fs, at.seat());
   CAIRN_TRY(made.make(imported.mode));
   const Map map = made.map();
   const bool lazy = S_ISDIR(imported.mode) || (S_ISREG(imported.mode) && imported.size != 0);

@@ -1,7 +1,8 @@
 // From a directory back to its path.
 #include <vector>
 
-#include "file/names_parts.h"
+#include "file/locked_name.h"
+#include "file/names.h"
 
 namespace cairn::file {
 

@@ -3,9 +3,11 @@
 #include <vector>
 
 #include "file/ending.h"
+#include "file/locked_name.h"
 #include "file/moved.h"
-#include "file/names_parts.h"
+#include "file/names.h"
 #include "file/shape.h"
+#include "file/victim.h"
 
 namespace cairn::file {
 

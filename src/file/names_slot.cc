@@ -1,7 +1,8 @@
 // Removing what a slot says where no name leads to it: what a damaged directory holds.
 #include "file/directory_slots.h"
 #include "file/ending.h"
-#include "file/names_parts.h"
+#include "file/locked_name.h"
+#include "file/names.h"
 #include "file/shape.h"
 
 namespace cairn::file {

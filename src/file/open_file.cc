@@ -4,14 +4,12 @@
 #include <sys/stat.h>
 
 #include <cassert>
-#include <cstdio>
 #include <new>
 #include <utility>
 
 #include "file/attributes.h"
-#include "file/cut.h"
 #include "file/ending.h"
-#include "file/fill_ahead.h"
+#include "file/free_zeros.h"
 #include "file/moving.h"
 #include "file/open_table.h"
 #include "pool/lock.h"
@@ -257,14 +255,6 @@ void share_with_lane(FileSystem& fs, uint32_t lane) {
 }
 
 void share_with_lane(const File& file, uint32_t lane) { hold(file.fs->pool, *file.shared, lane); }
-
-std::string companion_path(const FileSystem& fs, const Map& map) {
-  char name[64];
-  std::snprintf(name, sizeof name, "/companion/%llu.%llu",
-                static_cast<unsigned long long>(map.number),
-                static_cast<unsigned long long>(map.inode->generation.load()));
-  return fs.pool.home + name;
-}
 
 OffsetGuard::OffsetGuard(File& file, LocalSeat& seat) : file_(file) {
   if (file.fs->pool.read_only) return;

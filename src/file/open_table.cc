@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "file/map.h"
-#include "pool/space.h"
+#include "file/map_growth.h"
 
 namespace cairn::file {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 

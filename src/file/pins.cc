@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "file/map_growth.h"
 #include "pool/space.h"
 
 namespace cairn::file {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "file/ending.h"
+#include "file/open_file.h"
 #include "file/open_table.h"
 #include "pool/free_lane.h"
 #include "pool/lane_patience.h"

@@ -1,7 +1,7 @@
 // Process: what fork and exec ask of an attached file system (cairn.h, "Life of a process").
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 
 namespace cairn::file {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "file/io.h"
+#include "file/beyond_end.h"
 #include "file/open_table.h"
 #include "file/settle.h"
 #include "pool/find_chunk.h"

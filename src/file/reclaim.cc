@@ -248,4 +248,9 @@ bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms) {
   return freed != 0;
 }
 
+bool reclaim_everything(FileSystem& fs, LocalSeat& seat) {
+  constexpr int patience_ms = 1000;
+  return reclaim_withheld(fs, seat, patience_ms);
+}
+
 }  // namespace cairn::file

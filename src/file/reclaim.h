@@ -4,7 +4,7 @@
 // copying from them has left, and no mapping pins them.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "pool/redo.h"
 
 namespace cairn::file {
@@ -46,5 +46,9 @@ bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 // Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it.
 // Returns whether anything came back.
 bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
+// As reclaim_withheld() with a long wait, for a caller inside a call. It has announced itself, and
+// may be what another process waits for. A caller that can begin again from outside does so
+// afterwards (make_room.h); not all can.
+bool reclaim_everything(FileSystem& fs, LocalSeat& seat);
 
 }  // namespace cairn::file

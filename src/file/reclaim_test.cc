@@ -11,11 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "file/cut.h"
 #include "file/ending.h"
 #include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
+#include "file/open_file.h"
+#include "file/truncate.h"
 #include "pool/epoch.h"
 #include "pool/seats.h"
 

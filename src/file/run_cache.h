@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "file/settle.h"
 #include "persist/fetching_copy.h"
 

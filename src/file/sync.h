@@ -8,7 +8,7 @@
 // `unsynced`, in the inode and for the pool, says where there is anything to do.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "file/settle.h"
 
 namespace cairn::file {

@@ -6,10 +6,11 @@
 
 #include "file/access.h"
 #include "file/attributes.h"
+#include "file/beyond_end.h"
 #include "file/fill.h"
-#include "file/fill_ahead.h"
 #include "file/finish_write.h"
 #include "file/io.h"
+#include "file/make_room.h"
 #include "file/missing_space.h"
 #include "file/run_cache.h"
 #include "file/settle.h"
@@ -17,6 +18,7 @@
 #include "file/short_way.h"
 #include "file/sync.h"
 #include "file/write_bytes.h"
+#include "pool/lock.h"
 
 namespace cairn::file {
 namespace {
@@ -208,25 +210,6 @@ Status persist_write(File& file, uint64_t end) {
     file.durable_end.store(size, std::memory_order_relaxed);
   }
   return Status();
-}
-
-void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
-  format::Seat& words = *seat.words;
-  fs.pool.store(words.extending_from, from);
-  fs.pool.store(words.extending_to, to);
-  fs.pool.store(words.extending_inode, number);
-}
-
-Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to) {
-  while (from < to) {
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, map, from >> block_shift, &spot));
-    const uint64_t cover = span_of(spot.block ? 0 : spot.level) << block_shift;
-    const uint64_t next = std::min(to, (from / cover + 1) * cover);
-    if (spot.block) CAIRN_TRY(fs.pool.zero(spot.block, in_block(from), next - from));
-    from = next;
-  }
-  return fs.pool.fence();
 }
 
 Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset) {

@@ -1,7 +1,7 @@
 // The body of every write.
 #pragma once
 
-#include "file/open_file.h"
+#include "file/file_system.h"
 #include "pool/seats.h"
 
 namespace cairn::file {

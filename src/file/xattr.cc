@@ -4,7 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "file/open_file.h"
 #include "file/reclaim.h"
 #include "pool/lock.h"
 #include "pool/seats.h"

@@ -1,4 +1,5 @@
 // When a claim of this host's name means nothing any more.
+#include "file/attach.h"
 #include "pool/attach_lock.h"
 #include "tier/claim.h"
 #include "tier/cover.h"

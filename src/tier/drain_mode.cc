@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "file/directory.h"
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "file/xattr.h"
 
 namespace cairn::tier {

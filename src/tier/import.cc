@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/coarse_clock.h"
+#include "file/attributes.h"
 #include "file/names.h"
 #include "file/xattr.h"
 #include "pool/lock.h"

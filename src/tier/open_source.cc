@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "file/fill_ahead.h"
+#include "file/make_room.h"
 #include "file/names.h"
 #include "format/inode.h"
 #include "pool/seats.h"

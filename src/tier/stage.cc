@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "file/attributes.h"
-#include "file/cut.h"
-#include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/make_room.h"
 #include "file/missing_space.h"
 #include "file/sync.h"
 #include "file/tree.h"
+#include "file/truncate.h"
 #include "pool/lock.h"
 #include "pool/redo.h"
 #include "pool/space.h"

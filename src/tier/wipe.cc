@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "file/attributes.h"
 #include "file/names.h"
 #include "file/tree.h"
 #include "pool/lock.h"

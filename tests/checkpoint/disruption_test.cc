@@ -9,9 +9,9 @@
 
 #include "base/crc32c_bulk.h"
 #include "checkpoint/nodes.h"
-#include "file/cut.h"
 #include "file/io.h"
 #include "file/names.h"
+#include "file/truncate.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "file/attach.h"
 #include "file/check.h"
 #include "file/open_file.h"
 #include "file/rebuild.h"

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "crash/crash_lab.h"
+#include "file/attach.h"
 #include "pool/files.h"
 #include "pool/format_io.h"
 

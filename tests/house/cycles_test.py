@@ -12,11 +12,6 @@ ALLOWED = {
     "src/cluster": [
         "by_name elsewhere names_parts new_name renaming undertaking",
     ],
-    "src/file": [
-        "map settle",
-        "access attributes cut ending fill_ahead io open_file reclaim sync",
-        "names names_parts",
-    ],
     "src/tier": [
         ("beneath bring_back claim claim_aside cover cover_state drain drain_state fresh "
          "keep_times kept kept_directory put_away"),

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/make_room.h"
 #include "file/names.h"
 #include "file/sync.h"
 #include "pool/seats.h"

@@ -1,16 +1,13 @@
-// What the recovery of a dead lane needs from files (pool::Client). Takes no locks: whoever meets a
-// dead owner may hold some.
+#include "file/lane_recovery.h"
+
 #include <algorithm>
 
 #include "file/attributes.h"
-#include "file/io.h"
+#include "file/beyond_end.h"
 #include "file/moved.h"
-#include "file/open_file.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
-#include "pool/epoch.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lock_word.h"
 #include "pool/space_recovery.h"
 
 namespace cairn::file {
@@ -61,10 +58,11 @@ bool is_by(const Pool& pool, const format::Seat& seat, const Inode& inode) {
 
 }  // namespace
 
-bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned level,
-                              BlockRef block) {
+bool LaneRecovery::is_published(uint64_t number, uint64_t file_block, unsigned level,
+                                BlockRef block) {
+  const Pool& pool = fs_.pool;
   Map map;
-  if (!map_of(*this, number, &map)) return false;
+  if (!map_of(fs_, number, &map)) return false;
   if (level == format::level_xattr) {
     const Entry entry{map.inode->xattr.load()};
     return entry && entry.block() == block;
@@ -75,7 +73,8 @@ bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned lev
   return walk(pool, map, file_block, &spot).ok() && spot.block == block;
 }
 
-void FileSystem::recover_seat(format::Seat& seat) {
+void LaneRecovery::recover_seat(format::Seat& seat) {
+  Pool& pool = fs_.pool;
   // It died inside a call: an inode may have lost its last name, and not been ended yet. To look
   // for those means to look at every inode, so whoever dies between calls (as most programs do:
   // they exit) is spared it.
@@ -84,7 +83,7 @@ void FileSystem::recover_seat(format::Seat& seat) {
     // It died while it wrote, perhaps: bytes may have changed before the stamp did. The next drain
     // copies the file. Its time stays, for it may as well have been staged.
     const uint64_t number = seat.writing.load();
-    Inode* inode = number != 0 ? inode_at(*this, number) : nullptr;
+    Inode* inode = number != 0 ? inode_at(fs_, number) : nullptr;
     if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0) {
       pool.store_flush(inode->drained, 0);
       forget_move(pool, *inode);
@@ -93,17 +92,17 @@ void FileSystem::recover_seat(format::Seat& seat) {
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {
     Map map;
-    if (map_of(*this, number, &map) && is_live(*map.inode)) {
+    if (map_of(fs_, number, &map) && is_live(*map.inode)) {
       const uint64_t from = std::max(seat.extending_from.load(), map.inode->size.load());
       const uint64_t to = std::min(seat.extending_to.load(), max_file_size);
-      zero_mapped(*this, map, from, to).ignore();  // a damaged map shows at the next access
+      zero_mapped(fs_, map, from, to).ignore();  // a damaged map shows at the next access
     }
     pool.store(seat.extending_inode, 0);
   }
   for (Word& shaped : seat.shaped) {
     const uint64_t number = shaped.load();
     if (number == 0) continue;
-    if (Inode* inode = inode_at(*this, number); inode != nullptr) {
+    if (Inode* inode = inode_at(fs_, number); inode != nullptr) {
       if ((inode->shape.load() & 1) != 0) pool.store(inode->shape, inode->shape.load() + 1);
       // Also if it was even again: the seat's owner may have died before he flushed that.
       pool.flush(&inode->shape, sizeof(Word));
@@ -113,7 +112,7 @@ void FileSystem::recover_seat(format::Seat& seat) {
   // Last, for it may be taken again at once: an inode that was never named, or that was being
   // freed.
   if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
-    Inode* inode = inode_at(*this, number);
+    Inode* inode = inode_at(fs_, number);
     if (inode != nullptr && !is_by(pool, seat, *inode)) inode = nullptr;
     if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
       // Only a link's text can hang from it, in one block.
@@ -131,19 +130,15 @@ void FileSystem::recover_seat(format::Seat& seat) {
   }
 }
 
-void FileSystem::recover_lane(uint32_t lane) {
-  fold_lane_stamps(*this, lane);
-  if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
+void LaneRecovery::recover_lane(uint32_t lane) {
+  fold_lane_stamps(fs_, lane);
+  if (drop_lane(fs_, lane)) fs_.pool.store(fs_.pool.state->sweep, 1);
 }
 
-// The caller has announced itself, and may be what another one waits for: who can begin again from
-// outside does so afterwards (try_again in fill_ahead.h). Not all calls can, so that the wait is
-// long here as well.
-bool FileSystem::reclaim_everything(LocalSeat& seat) {
-  constexpr int patience_ms = 1000;
-  return reclaim_withheld(*this, seat, patience_ms);
+bool LaneRecovery::reclaim_everything(LocalSeat& seat) {
+  return file::reclaim_everything(fs_, seat);
 }
 
-bool FileSystem::reclaim_passed(LocalSeat& seat) { return file::reclaim_passed(*this, seat); }
+bool LaneRecovery::reclaim_passed(LocalSeat& seat) { return file::reclaim_passed(fs_, seat); }
 
 }  // namespace cairn::file
