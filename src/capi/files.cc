@@ -59,10 +59,10 @@ Status view_of(file::File& file, uint64_t offset, size_t size, cairn_view* view)
   if (offset >= end)
     return fail(ENODATA, "offset %llu is beyond the end", static_cast<unsigned long long>(offset));
   CAIRN_TRY_ASSIGN(pin, file::pin_inode(fs, *seat, file.number));
-  file::Spot spot;
+  file::MapCursor cursor;
   const uint64_t block = offset >> format::block_shift;
-  Status status = file::walk(fs.pool, file.map(), block, &spot);
-  if (status.ok() && !spot.block)
+  Status status = file::walk(fs.pool, file.map(), block, &cursor);
+  if (status.ok() && !cursor.block)
     status = fail(ENODATA, "a hole at offset %llu", static_cast<unsigned long long>(offset));
   if (!status.ok()) {
     file::unpin(fs, pin);
@@ -71,9 +71,9 @@ Status view_of(file::File& file, uint64_t offset, size_t size, cairn_view* view)
   const uint64_t in_block = offset & (format::block_size - 1);
   const uint64_t wanted = std::min<uint64_t>(size, end - offset);
   const uint64_t blocks =
-      file::contiguous(fs.pool, file.map(), block, spot,
+      file::contiguous(fs.pool, file.map(), block, cursor,
                        (in_block + wanted + format::block_size - 1) >> format::block_shift);
-  view->data = fs.pool.at(spot.block) + in_block;
+  view->data = fs.pool.at(cursor.block) + in_block;
   view->size =
       static_cast<size_t>(std::min<uint64_t>(wanted, (blocks << format::block_shift) - in_block));
   view->pin = reinterpret_cast<uint64_t>(new file::PinHandle(std::move(pin)));

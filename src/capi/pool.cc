@@ -195,11 +195,11 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
     std::memcpy(info->uuid + 8 * i, &word, sizeof word);
   }
   const auto granularity = static_cast<cairn::persist::Granularity>(identity.granularity.load());
-  const auto kind = static_cast<cairn::media::Kind>(identity.medium.load());
+  const auto kind = static_cast<cairn::media::MediumKind>(identity.medium.load());
   std::snprintf(info->medium, sizeof info->medium, "%s", cairn::media::name_of(kind));
   std::snprintf(info->granularity, sizeof info->granularity, "%s", granularity_name(granularity));
   // A granularity that is forced, as tests do, makes no memory last.
-  info->is_volatile = pool.is_volatile || kind == cairn::media::Kind::tmpfs ? 1 : 0;
+  info->is_volatile = pool.is_volatile || kind == cairn::media::MediumKind::tmpfs ? 1 : 0;
   info->format_version = static_cast<uint32_t>(identity.version.load());
   info->lanes = pool.lane_count;
   info->lanes_attached = live_lanes(pool);

@@ -222,7 +222,8 @@ class Checker {
           "not \".\" or \"..\", without \"/\" and zero bytes)",
           ull{map.number}, ull{entry.unit}, what, shown(entry).c_str());
     auto name = make_name(entry.name, entry.length);
-    const auto slot = name.ok() ? find_name(fs_, map, *name, true) : Result<Slot>(name.status());
+    const auto slot =
+        name.ok() ? find_name(fs_, map, *name, true) : Result<DirentSlot>(name.status());
     if (!slot.ok())
       found("directory %llu, slot %llu: the %s \"%s\" is not in its index", ull{map.number},
             ull{entry.unit}, what, shown(entry).c_str());

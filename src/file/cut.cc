@@ -15,7 +15,7 @@ using format::node_entries;
 
 // Nodes taken for one cut: at most four on each edge.
 struct Taken {
-  std::array<pool::Run, format::in_flight_slots> run;
+  std::array<pool::BlockRun, format::in_flight_slots> run;
   unsigned count = 0;
 };
 
@@ -107,10 +107,10 @@ class Cutter {
 
 // A leaf that the range covers only in part becomes a node of 512 blocks, by one word.
 Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file_block) {
-  Spot spot;
+  MapCursor cursor;
   if (file_block >= max_file_blocks) return Status();
-  CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
-  if (spot.level != 1 || spot.entry.kind() != Kind::leaf) return Status();
+  CAIRN_TRY(walk(fs.pool, map, file_block, &cursor));
+  if (cursor.level != 1 || cursor.entry.kind() != Kind::leaf) return Status();
   const uint64_t base = base_of(file_block, 1);
   auto run = pool::take(
       fs.pool, seat,
@@ -119,13 +119,14 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
   std::array<uint64_t, node_entries> entries;
   for (uint64_t i = 0; i < node_entries; ++i)
     entries[i] =
-        Entry::make(Kind::block, spot.entry.block().plus(i), map.number, base + i, 0).value;
+        Entry::make(Kind::block, cursor.entry.block().plus(i), map.number, base + i, 0).value;
   Status status = fs.pool.copy_in(run->first, 0, entries.data(), block_size);
   if (status.ok()) status = fs.pool.fence();
   if (!status.ok()) {
     pool::give_back(fs.pool, run->first, 1);
   } else {
-    fs.pool.store_flush(*spot.word, Entry::make(Kind::node, run->first, map.number, base, 1).value);
+    fs.pool.store_flush(*cursor.word,
+                        Entry::make(Kind::node, run->first, map.number, base, 1).value);
   }
   pool::settle(fs.pool, seat, *run);
   return status;

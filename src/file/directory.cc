@@ -23,7 +23,7 @@ bool is_name(const Dirent* dirent, uint64_t head, const Name& name) {
          std::memcmp(name_of(dirent, head), name.text, name.length) == 0;
 }
 
-bool find_once(const FileSystem& fs, const Map& directory, const Name& name, Slot* slot,
+bool find_once(const FileSystem& fs, const Map& directory, const Name& name, DirentSlot* slot,
                Status* status) {
   const auto& words = directory.inode->directory;
   const uint64_t buckets = words.buckets.load();
@@ -158,14 +158,14 @@ Result<Name> make_name(const char* text, size_t length) {
   return Name{text, static_cast<unsigned>(length), crc ^ (crc >> 15) * 0x9e3779b1U};
 }
 
-Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
-                       bool whiteouts) {
+Result<DirentSlot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
+                             bool whiteouts) {
   pool::Waiter waiter(fs.pool);
   const Word& lock = directory.inode->lock;
   unsigned rounds = 0;
   for (;;) {
     const uint64_t shape = directory.inode->shape.load();
-    Slot slot;
+    DirentSlot slot;
     Status status;
     bool found = (shape & 1) == 0 && find_once(fs, directory, name, &slot, &status);
     persist::read_barrier();

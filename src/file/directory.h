@@ -42,7 +42,7 @@ struct LowerIdentity {
   uint64_t mtime = 0;
 };
 
-struct Slot {
+struct DirentSlot {
   uint64_t unit = 0;
   format::Dirent* dirent = nullptr;
   uint64_t head = 0;
@@ -56,29 +56,29 @@ struct Slot {
 
 // ENOENT if the name is not there; whiteouts are found only if asked for. The caller is in a
 // SeatGuard.
-Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
-                       bool whiteouts = false);
+Result<DirentSlot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
+                             bool whiteouts = false);
 
 // --- changes; the caller holds the directory's lock ---
 // Makes room for one more bucket if the index is crowded; a change of its own.
 Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory);
 // What a name that is about to be made meets: EEXIST, or a whiteout that it takes over, or (a slot
 // without a dirent) nothing.
-Result<Slot> place_for(const FileSystem& fs, const Map& directory, const Name& name);
+Result<DirentSlot> place_for(const FileSystem& fs, const Map& directory, const Name& name);
 // Adds a name at that place. `now` is the directory's new time, 0: it keeps its own.
-struct NewName {
+struct NewDirent {
   uint64_t inode = 0;
   unsigned type = 0;
   uint64_t now = 0;
   const LowerIdentity* lower = nullptr;
 };
 Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
-                   const Name& name, const Slot& place, const NewName& made);
+                   const Name& name, const DirentSlot& place, const NewDirent& made);
 // Takes a name away; one that came from lower leaves a whiteout.
-Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, const Slot& slot,
-                   const Name& name, uint64_t now);
+Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
+                   const DirentSlot& slot, const Name& name, uint64_t now);
 // The name now names another inode.
-void replace_name(pool::Change& change, const Slot& slot, uint64_t inode, unsigned type);
+void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type);
 // After draining: the name's identity in lower is this now (null: it is not there any more, which
 // ends a whiteout for good). In place where the name's slot has room for an identity, as all have
 // that were made below a covered directory (flag_covered); else the name moves to a slot that has.

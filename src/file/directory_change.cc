@@ -67,8 +67,8 @@ void set_lower(pool::Change& change, Dirent& dirent, const LowerIdentity& lower)
 }
 
 // Takes a slot out of its chain and puts it into the free list.
-Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory, const Slot& slot,
-                   const Name& name) {
+Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
+                   const DirentSlot& slot, const Name& name) {
   auto& words = directory.inode->directory;
   Word* link = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
   if (link == nullptr) return damaged_directory(directory);
@@ -165,15 +165,15 @@ Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory) {
   return change.commit();
 }
 
-Result<Slot> place_for(const FileSystem& fs, const Map& directory, const Name& name) {
+Result<DirentSlot> place_for(const FileSystem& fs, const Map& directory, const Name& name) {
   auto before = find_name(fs, directory, name, true);
-  if (before.code() == ENOENT) return Slot();
+  if (before.code() == ENOENT) return DirentSlot();
   if (!before.ok() || before->is_whiteout()) return before;
   return fail(EEXIST, "%.*s: file exists", static_cast<int>(name.length), name.text);
 }
 
 Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
-                   const Name& name, const Slot& place, const NewName& made) {
+                   const Name& name, const DirentSlot& place, const NewDirent& made) {
   auto& words = directory.inode->directory;
   if (place.dirent != nullptr)
     replace_name(change, place, made.inode, made.type);
@@ -184,8 +184,8 @@ Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const 
   return Status();
 }
 
-Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, const Slot& slot,
-                   const Name& name, uint64_t now) {
+Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
+                   const DirentSlot& slot, const Name& name, uint64_t now) {
   auto& words = directory.inode->directory;
   if (slot.has_lower()) {
     change.set(slot.dirent->head, change.get(slot.dirent->head) | format::dirent_whiteout);
@@ -198,7 +198,7 @@ Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, c
   return Status();
 }
 
-void replace_name(pool::Change& change, const Slot& slot, uint64_t inode, unsigned type) {
+void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type) {
   constexpr uint64_t type_mask = 0xfULL << 40;
   change.set(slot.dirent->inode, inode);
   change.set(slot.dirent->head,

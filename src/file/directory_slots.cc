@@ -11,9 +11,9 @@ Status damaged_directory(const Map& directory) {
 
 uint8_t* find_block(const FileSystem& fs, const Map& directory, uint64_t file_block) {
   const uint64_t generation = directory.inode->generation.load();
-  Spot spot;
-  if (!walk(fs.pool, directory, file_block, &spot).ok() || !spot.block) return nullptr;
-  uint8_t* place = fs.pool.at(spot.block);
+  MapCursor cursor;
+  if (!walk(fs.pool, directory, file_block, &cursor).ok() || !cursor.block) return nullptr;
+  uint8_t* place = fs.pool.at(cursor.block);
   DirectoryBlocks* known = fs.directory_blocks.load(std::memory_order_acquire);
   if (known == nullptr) {
     auto fresh = std::make_unique<DirectoryBlocks>();

@@ -16,14 +16,14 @@ using format::block_size;
 
 constexpr uint64_t entries_per_line = 64 / sizeof(Word);
 
-Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const Piece& piece) {
+Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const WritePiece& piece) {
   return piece.source != nullptr ? pool.copy_in(block, at, piece.source, piece.size)
                                  : pool.zero(block, at, piece.size);
 }
 
 // Publishes one block of a run; if somebody else filled the hole first, copies into his block.
 Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
-               const Piece& piece) {
+               const WritePiece& piece) {
   Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);
   entry.value |= mark_of_new(fs.pool);
   uint64_t held = 0;
@@ -47,7 +47,7 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
 }
 
 // The run that a fill has taken becomes the whole of a 2 MiB leaf; false: others were faster.
-bool publish_leaf(FileSystem& fs, Word& slot, const pool::Run& run, const Map& map,
+bool publish_leaf(FileSystem& fs, Word& slot, const pool::BlockRun& run, const Map& map,
                   uint64_t file_block) {
   uint64_t held = 0;
   Entry entry = Entry::make(Kind::leaf, run.first, map.number, file_block, 1);
@@ -59,8 +59,8 @@ bool publish_leaf(FileSystem& fs, Word& slot, const pool::Run& run, const Map& m
 
 }  // namespace
 
-Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, Piece piece,
-                      Spot spot) {
+Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, WritePiece piece,
+                      MapCursor cursor) {
   Pool& pool = fs.pool;
   const uint64_t file_block = piece.offset >> block_shift;
   const uint64_t at = in_block(piece.offset);
@@ -70,15 +70,15 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
   const bool leaf = file_block >= format::node_entries &&
                     (file_block & (format::node_entries - 1)) == 0 && at == 0 &&
                     wanted >= format::chunk_blocks && !is_page_medium(pool) &&
-                    (spot.level > 1 || (spot.level == 1 && !spot.entry));
-  if (spot.level > (leaf ? 1 : 0)) [[unlikely]] {
-    CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
-    if (spot.entry) return uint64_t{0};  // others were faster: walk again
+                    (cursor.level > 1 || (cursor.level == 1 && !cursor.entry));
+  if (cursor.level > (leaf ? 1 : 0)) [[unlikely]] {
+    CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &cursor));
+    if (cursor.entry) return uint64_t{0};  // others were faster: walk again
   }
-  bool as_leaf = leaf && spot.level == 1;
+  bool as_leaf = leaf && cursor.level == 1;
   const uint64_t most =
       as_leaf ? format::chunk_blocks
-              : std::min(hole_run(map, file_block, spot, wanted), format::chunk_blocks);
+              : std::min(hole_run(map, file_block, cursor, wanted), format::chunk_blocks);
   auto run = pool::take(
       pool, seat,
       {.inode = map.number, .file_block = file_block, .wanted = static_cast<uint32_t>(most)});
@@ -89,13 +89,13 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     // No whole chunk is left, or it would have to be zeroed: go on block by block.
     pool::give_back(pool, run->first, run->count, run->zero);
     pool::settle(pool, seat, *run);
-    CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &spot));
-    if (spot.entry) return uint64_t{0};
+    CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &cursor));
+    if (cursor.entry) return uint64_t{0};
     as_leaf = false;
     run = pool::take(pool, seat,
                      {.inode = map.number,
                       .file_block = file_block,
-                      .wanted = static_cast<uint32_t>(hole_run(map, file_block, spot, enough))});
+                      .wanted = static_cast<uint32_t>(hole_run(map, file_block, cursor, enough))});
     if (!run.ok()) return run.status();
   } else if (!run->zero && run->count > enough && !as_leaf) {
     pool::give_back(pool, run->first.plus(enough), run->count - enough);
@@ -103,7 +103,7 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
   }
   // The copy is long enough for the entries' lines to arrive, and for what the next call will need.
   for (uint64_t i = 0; !as_leaf && i < run->count + entries_per_line; i += entries_per_line)
-    persist::prefetch_for_store(spot.word + i);
+    persist::prefetch_for_store(cursor.word + i);
   piece.size = std::min(piece.size, (static_cast<uint64_t>(run->count) << block_shift) - at);
   const uint64_t end = at + piece.size;
   Status status;
@@ -126,20 +126,20 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
                  (file_block + run->count) << block_shift, run->zero);
   const uint64_t entries = as_leaf ? 1 : run->count;
   if (as_leaf) {
-    if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;
+    if (!publish_leaf(fs, *cursor.word, *run, map, file_block)) piece.size = 0;
   } else {
     for (uint64_t i = 0; i < run->count; ++i) {
-      if (Status s = publish(fs, map, spot.word[i], run->first.plus(i), file_block + i, piece);
+      if (Status s = publish(fs, map, cursor.word[i], run->first.plus(i), file_block + i, piece);
           !s.ok())
         status = s;
     }
   }
-  if (Status s = settle_published(pool, spot.word, entries); !s.ok()) status = s;
+  if (Status s = settle_published(pool, cursor.word, entries); !s.ok()) status = s;
   pool::settle(pool, seat, *run);
   CAIRN_TRY(status);
   if (!pool.is_volatile) {  // the nodes above may be others'
-    CAIRN_TRY(walk(pool, map, file_block, &spot));
-    CAIRN_TRY(settle_path(pool, map, file_block, 1, spot));
+    CAIRN_TRY(walk(pool, map, file_block, &cursor));
+    CAIRN_TRY(settle_path(pool, map, file_block, 1, cursor));
   }
   return piece.size;
 }

@@ -16,10 +16,10 @@ namespace {
 using format::block_size;
 
 bool is_zero_block(const FileSystem& fs, const Map& map, uint64_t file_block) {
-  Spot spot;
-  if (!walk(fs.pool, map, file_block, &spot).ok()) return false;
-  if (!spot.block) return true;
-  const Word* word = node_at(fs.pool, spot.block);
+  MapCursor cursor;
+  if (!walk(fs.pool, map, file_block, &cursor).ok()) return false;
+  if (!cursor.block) return true;
+  const Word* word = node_at(fs.pool, cursor.block);
   return std::all_of(word, word + block_size / sizeof(Word),
                      [](const Word& w) { return w.load_relaxed() == 0; });
 }

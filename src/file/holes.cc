@@ -43,11 +43,11 @@ constexpr uint64_t unknown = UINT64_MAX;
 // Both look in the map; unknown: the file was evicted, or its structure has changed, since `look`.
 Result<uint64_t> find_data(const File& file, uint64_t offset, uint64_t end, const FirstLook& look) {
   while (offset < end) {
-    Spot spot;
-    CAIRN_TRY(walk(file.fs->pool, file.map(), offset >> block_shift, &spot));
+    MapCursor cursor;
+    CAIRN_TRY(walk(file.fs->pool, file.map(), offset >> block_shift, &cursor));
     if (!look.still_holds()) return unknown;
-    if (spot.block) return offset;
-    const uint64_t cover = span_of(spot.level) << block_shift;
+    if (cursor.block) return offset;
+    const uint64_t cover = span_of(cursor.level) << block_shift;
     offset = (offset / cover + 1) * cover;
   }
   return fail(ENXIO, "inode %llu: no data from this offset on",
@@ -57,11 +57,11 @@ Result<uint64_t> find_data(const File& file, uint64_t offset, uint64_t end, cons
 Result<uint64_t> find_hole(const File& file, uint64_t offset, uint64_t end, const FirstLook& look) {
   Pool& pool = file.fs->pool;
   while (offset < end) {
-    Spot spot;
-    CAIRN_TRY(walk(pool, file.map(), offset >> block_shift, &spot));
-    const uint64_t blocks =
-        spot.block ? contiguous(pool, file.map(), offset >> block_shift, spot, format::node_entries)
-                   : 0;
+    MapCursor cursor;
+    CAIRN_TRY(walk(pool, file.map(), offset >> block_shift, &cursor));
+    const uint64_t blocks = cursor.block ? contiguous(pool, file.map(), offset >> block_shift,
+                                                      cursor, format::node_entries)
+                                         : 0;
     if (!look.still_holds()) return unknown;
     if (blocks == 0) return offset;
     offset = ((offset >> block_shift) + blocks) << block_shift;
@@ -109,14 +109,14 @@ struct Blocks {
 uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* status) {
   uint64_t holes = 0;
   for (uint64_t b = blocks.from; b < blocks.to;) {
-    Spot spot;
-    *status = walk(fs.pool, map, b, &spot);
+    MapCursor cursor;
+    *status = walk(fs.pool, map, b, &cursor);
     if (!status->ok()) break;
-    if (spot.block) {
-      b += contiguous(fs.pool, map, b, spot, blocks.to - b);
+    if (cursor.block) {
+      b += contiguous(fs.pool, map, b, cursor, blocks.to - b);
       continue;
     }
-    const uint64_t cover = span_of(spot.level);
+    const uint64_t cover = span_of(cursor.level);
     const uint64_t next = std::min(blocks.to, (b / cover + 1) * cover);
     holes += next - b;
     b = next;
@@ -180,17 +180,17 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
         continue;
       }
     }
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, map, block, &spot));
+    MapCursor cursor;
+    CAIRN_TRY(walk(fs.pool, map, block, &cursor));
     uint64_t n = 0;
-    if (spot.block) {
-      n = contiguous(fs.pool, map, block, spot, last - block);
+    if (cursor.block) {
+      n = contiguous(fs.pool, map, block, cursor, last - block);
       // Stores through a mapping are acknowledged by an fsync that does not look at entries.
-      CAIRN_TRY(settle_path(fs.pool, map, block, n, spot));
+      CAIRN_TRY(settle_path(fs.pool, map, block, n, cursor));
     } else {
-      const Piece zeros{nullptr, block << block_shift,
-                        std::min((last - block) << block_shift, piece_bytes)};
-      auto filled = fill(fs, *seat, map, nullptr, zeros, spot);
+      const WritePiece zeros{nullptr, block << block_shift,
+                             std::min((last - block) << block_shift, piece_bytes)};
+      auto filled = fill(fs, *seat, map, nullptr, zeros, cursor);
       if (!filled.ok()) return filled.status();
       n = *filled >> block_shift;
       if (!taken->blocks.empty() && taken->blocks.back().to == block)

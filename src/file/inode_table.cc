@@ -128,9 +128,9 @@ bool FileSystem::Candidates::push(uint64_t value) {
 Inode* find_inode(const FileSystem& fs, uint64_t number) {
   const uint64_t block = number / inodes_per_block;
   if (number == 0 || block >= fs.pool.state->itable_blocks.load()) return nullptr;
-  Spot spot;
-  if (!walk(fs.pool, fs.itable(), block, &spot).ok() || !spot.block) return nullptr;
-  uint8_t* place = fs.pool.at(spot.block);
+  MapCursor cursor;
+  if (!walk(fs.pool, fs.itable(), block, &cursor).ok() || !cursor.block) return nullptr;
+  uint8_t* place = fs.pool.at(cursor.block);
   fs.inode_blocks.remember(block, place);
   return reinterpret_cast<Inode*>(place) + number % inodes_per_block;
 }

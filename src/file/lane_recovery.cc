@@ -69,8 +69,8 @@ bool LaneRecovery::is_published(uint64_t number, uint64_t file_block, unsigned l
   }
   if (level > format::root_levels) return false;
   if (level != 0) return node_of(pool, map, file_block, level) == block;
-  Spot spot;
-  return walk(pool, map, file_block, &spot).ok() && spot.block == block;
+  MapCursor cursor;
+  return walk(pool, map, file_block, &cursor).ok() && cursor.block == block;
 }
 
 void LaneRecovery::recover_seat(format::Seat& seat) {

@@ -69,7 +69,7 @@ TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
   ASSERT_TRUE(other.ok()) << last_detail();
   for (uint32_t i = 0; i < taken->count; ++i)
     EXPECT_EQ(format::record_inode(pool.record(taken->first.plus(i)).owner.load()), 77U) << i;
-  for (const pool::Run& run : {*taken, *other}) {
+  for (const pool::BlockRun& run : {*taken, *other}) {
     pool::give_back(pool, run.first, run.count);
     pool::settle(pool, *seat, run);
   }

@@ -25,7 +25,7 @@ Result<Map> live_map(FileSystem& fs, uint64_t number) {
   return Map{*inode, number};
 }
 
-Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Name& name) {
+Result<DirentSlot> find_existing(const FileSystem& fs, const Map& directory, const Name& name) {
   auto slot = find_name(fs, directory, name);
   if (slot.code() == ENOENT)
     return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(name.length),

@@ -21,7 +21,7 @@ Status check_alive(const Map& directory, uint64_t found);
 Result<Name> checked_name(std::string_view text);
 Result<Map> live_map(FileSystem& fs, uint64_t number);
 // ENOENT comes with its text. EUCLEAN: the name is the directory's own.
-Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Name& name);
+Result<DirentSlot> find_existing(const FileSystem& fs, const Map& directory, const Name& name);
 
 // A name in a directory, both checked, with a seat and the directory's lock held.
 class LockedName {

@@ -12,9 +12,9 @@ Status damaged(const Pool& pool, const Map& map, uint64_t file_block) {
               static_cast<unsigned long long>(file_block) << format::block_shift);
 }
 
-uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const Spot& spot,
+uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const MapCursor& cursor,
                     uint64_t most) {
-  if (spot.level == 1) {  // a leaf
+  if (cursor.level == 1) {  // a leaf
     return std::min(most, format::chunk_blocks - (file_block & (format::node_entries - 1)));
   }
   const uint64_t in_table = file_block < format::direct_entries
@@ -22,8 +22,8 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
                                 : format::node_entries - (file_block & (format::node_entries - 1));
   most = std::min(most, in_table);
   // Copies, which the compiler need not read again behind each load of an entry.
-  const Word* const word = spot.word;
-  const BlockRef first = spot.block;
+  const Word* const word = cursor.word;
+  const BlockRef first = cursor.block;
   const uint64_t number = map.number;
   // All lines of a long run's entries are asked for at once: what was copied before has pushed them
   // out of the near caches, and one after the other they would cost a 1 MiB piece 3 % of its copy.
@@ -38,13 +38,13 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
   return pool.valid_run(first, n) ? n : 1;
 }
 
-uint64_t hole_run(const Map& /*map*/, uint64_t file_block, const Spot& spot, uint64_t most) {
+uint64_t hole_run(const Map& /*map*/, uint64_t file_block, const MapCursor& cursor, uint64_t most) {
   const uint64_t in_table = file_block < format::direct_entries
                                 ? format::direct_entries - file_block
                                 : format::node_entries - (file_block & (format::node_entries - 1));
   most = std::min(most, in_table);
   uint64_t n = 1;
-  while (n < most && spot.word[n].load_relaxed() == 0) ++n;
+  while (n < most && cursor.word[n].load_relaxed() == 0) ++n;
   return n;
 }
 

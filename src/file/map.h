@@ -56,7 +56,7 @@ struct Map {
 };
 
 // Where a walk ended.
-struct Spot {
+struct MapCursor {
   Word* word = nullptr;  // the word that decides: a data entry, a leaf, or an empty slot
   Entry entry;           // its value; empty: hole
   unsigned level = 0;    // what the word's entry covers: span_of(level) file blocks
@@ -68,31 +68,31 @@ struct Spot {
 Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
 
 [[gnu::always_inline]] inline Status walk(const Pool& pool, const Map& map, uint64_t file_block,
-                                          Spot* spot) {
+                                          MapCursor* cursor) {
   unsigned level = level_of(file_block);
   Word* word = level == 0 ? &map.inode->direct[file_block] : &map.inode->root[level - 1];
-  spot->seen = 0;
+  cursor->seen = 0;
   for (;;) {
     const Entry entry{word->load()};
-    spot->seen |= entry.value;
-    spot->word = word;
-    spot->entry = entry;
-    spot->level = level;
+    cursor->seen |= entry.value;
+    cursor->word = word;
+    cursor->entry = entry;
+    cursor->level = level;
     if (!entry) {
-      spot->block = {};
+      cursor->block = {};
       return Status();
     }
     if (!pool.valid(entry.block()) ||
         !entry.belongs_to(map.number, base_of(file_block, level), level)) [[unlikely]]
       return damaged(pool, map, file_block);
     if (level == 0) {
-      spot->block = entry.block();
+      cursor->block = entry.block();
       return entry.kind() == Kind::block ? Status() : damaged(pool, map, file_block);
     }
     if (entry.kind() == Kind::leaf) {
       if (level != 1 || !pool.valid_run(entry.block(), format::chunk_blocks)) [[unlikely]]
         return damaged(pool, map, file_block);
-      spot->block = entry.block().plus(file_block & (format::node_entries - 1));
+      cursor->block = entry.block().plus(file_block & (format::node_entries - 1));
       return Status();
     }
     if (entry.kind() != Kind::node) [[unlikely]]
@@ -104,12 +104,12 @@ Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
 }
 
 // How many file blocks from `file_block` on (at most `most`, at least 1) are mapped to contiguous
-// blocks, given the spot of the first.
-uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const Spot& spot,
+// blocks, given the cursor of the first.
+uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const MapCursor& cursor,
                     uint64_t most);
 // How many file blocks from `file_block` on (at most `most`, at least 1) have no block and share
-// the spot's level-0 slots, so that they can be filled by one run.
-uint64_t hole_run(const Map& map, uint64_t file_block, const Spot& spot, uint64_t most);
+// the cursor's level-0 slots, so that they can be filled by one run.
+uint64_t hole_run(const Map& map, uint64_t file_block, const MapCursor& cursor, uint64_t most);
 
 // Calls visit(entry, level, first file block, word) for every entry of the map that covers any of
 // [from, to): nodes before what they hold if `nodes`. Stops at the first failure.

@@ -51,33 +51,33 @@ Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, 
   const bool copied = on_device && (flags & MAP_TYPE) == MAP_PRIVATE;
   const uint64_t unit = on_device ? fs.pool.superblock().mapping_unit.load() : block_size;
   for (uint64_t b = first; b < last;) {
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, file.map(), b, &spot));
-    if (!spot.block) return fail(EAGAIN, "the file was truncated while it was being mapped");
+    MapCursor cursor;
+    CAIRN_TRY(walk(fs.pool, file.map(), b, &cursor));
+    if (!cursor.block) return fail(EAGAIN, "the file was truncated while it was being mapped");
     // Runs are joined across nodes: a process has a limited number of mappings.
-    uint64_t n = contiguous(fs.pool, file.map(), b, spot, last - b);
+    uint64_t n = contiguous(fs.pool, file.map(), b, cursor, last - b);
     while (b + n < last) {
-      Spot next;
+      MapCursor next;
       CAIRN_TRY(walk(fs.pool, file.map(), b + n, &next));
-      if (!next.block || next.block.value != spot.block.value + n ||
-          next.block.segment() != spot.block.segment())
+      if (!next.block || next.block.value != cursor.block.value + n ||
+          next.block.segment() != cursor.block.segment())
         break;
       n += contiguous(fs.pool, file.map(), b + n, next, last - b - n);
     }
-    const pool::Segment& segment = *fs.pool.segment[spot.block.segment()];
+    const pool::Segment& segment = *fs.pool.segment[cursor.block.segment()];
     uint8_t* target = at + ((b - first) << block_shift);
     if (copied) {
-      CAIRN_TRY(place_copy(target, n << block_shift, protection, fs.pool.at(spot.block)));
+      CAIRN_TRY(place_copy(target, n << block_shift, protection, fs.pool.at(cursor.block)));
       b += n;
       continue;
     }
-    if (((reinterpret_cast<uintptr_t>(target) | spot.block.index() << block_shift |
+    if (((reinterpret_cast<uintptr_t>(target) | cursor.block.index() << block_shift |
           n << block_shift) &
          (unit - 1)) != 0)
       return not_aligned(fs, unit);
     void* mapped = mmap(target, n << block_shift, protection,
                         (flags & ~(MAP_FIXED_NOREPLACE | MAP_ANONYMOUS)) | MAP_FIXED, segment.fd,
-                        static_cast<off_t>(spot.block.index() << block_shift));
+                        static_cast<off_t>(cursor.block.index() << block_shift));
     if (mapped == MAP_FAILED) return failed("placing blocks");
     b += n;
   }

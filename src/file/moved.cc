@@ -12,7 +12,7 @@ constexpr size_t identity_words = 4;
 }  // namespace
 
 void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
-               const Slot& slot, uint64_t now) {
+               const DirentSlot& slot, uint64_t now) {
   Inode& inode = *map.inode;
   // First of all: a writer that folds its stamp takes no lock, and raises the time before the
   // count. One that this function does not see by the time has raised the count after this look at

@@ -16,7 +16,7 @@ namespace cairn::file {
 // `directory`. Does nothing for a file that has changed since lower had the same. The caller holds
 // the file's lock.
 void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
-               const Slot& slot, uint64_t now);
+               const DirentSlot& slot, uint64_t now);
 
 // Whether the note holds. A writer that is at work right now may be about to end that: see
 // ShapeChange.

@@ -42,7 +42,7 @@ Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
   pool.store(made->drained, imported.ctime);
   if (S_ISLNK(imported.mode)) CAIRN_TRY(made.write_target(imported.target));
   // Importing is no change that a user has made: the directory keeps its times.
-  CAIRN_TRY(made.name(at, Slot(), &lower, 0));
+  CAIRN_TRY(made.name(at, DirentSlot(), &lower, 0));
   // A hint that spares a search: without it (killed just here) the directory is looked through.
   auto slot = find_name(fs, at.directory, at.name);
   if (slot.ok()) pool.store_flush(map.inode->lower_unit, slot->unit + 1);

@@ -180,7 +180,7 @@ class Renaming {
   }
 
   // became_lazy: a moved file lies in lower again, or a file below a moved directory may.
-  Status check_own(const Map& map, const Slot& slot) const {
+  Status check_own(const Map& map, const DirentSlot& slot) const {
     if (fs_.lower == nullptr || map.inode == nullptr) return Status();
     if (!is_directory(map)) return is_lazy(*map.inode) ? became_lazy : Status();
     if (!slot.has_lower()) return Status();
@@ -294,8 +294,8 @@ class Renaming {
   const Prepared& prepared_;
   bool exchange_;
   bool may_replace_;
-  Slot source_;
-  Slot target_;
+  DirentSlot source_;
+  DirentSlot target_;
   Map moved_;
   Map other_;
   uint64_t removed_ = 0;

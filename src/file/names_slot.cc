@@ -33,7 +33,8 @@ Status clear(FileSystem& fs, pool::Change& change, const Map& directory, const L
   auto& words = directory.inode->directory;
   const uint64_t entries = words.entries.load();
   auto name = make_name(listed.name, listed.length);
-  const auto found = name.ok() ? find_name(fs, directory, *name, true) : Result<Slot>(Slot());
+  const auto found =
+      name.ok() ? find_name(fs, directory, *name, true) : Result<DirentSlot>(DirentSlot());
   if (found.ok() && found->dirent != nullptr && found->unit == listed.unit) {
     CAIRN_TRY(remove_name(fs, change, directory, *found, *name, now_ns()));
     if (entries == 0) change.set(words.entries, 0);

@@ -40,9 +40,9 @@ OpenFile* open_file_at(const FileSystem& fs, uint64_t slot) {
   uint8_t* block = fs.open_file_blocks.find(number);
   if (block == nullptr) [[unlikely]] {
     if (number >= fs.pool.state->otable_blocks.load()) return nullptr;
-    Spot spot;
-    if (!walk(fs.pool, fs.otable(), number, &spot).ok() || !spot.block) return nullptr;
-    block = fs.pool.at(spot.block);
+    MapCursor cursor;
+    if (!walk(fs.pool, fs.otable(), number, &cursor).ok() || !cursor.block) return nullptr;
+    block = fs.pool.at(cursor.block);
     fs.open_file_blocks.remember(number, block);
   }
   return reinterpret_cast<OpenFile*>(block) + slot % open_files_per_block;

@@ -21,7 +21,7 @@ constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 constexpr size_t most_ahead = 4096;
 inline const uint8_t* fetch_ahead(const LocalSeat& seat, const File& file, const BufferPiece& piece,
                                   const BufferPiece& next) {
-  const Known known = recall(seat, file, next.offset);
+  const CachedRun known = recall(seat, file, next.offset);
   if (known.warm == nullptr) return nullptr;
   const uint64_t size = std::min<uint64_t>(known.size, next.size);
   if (persist::copies_fetching && piece.size >= persist::fetching_copy_min &&
@@ -41,7 +41,7 @@ uint64_t read_known(File& file, const BufferPiece* pieces, size_t count, size_t*
   for (; *at < count && done < most_in_seat; ++*at) {
     const BufferPiece& piece = pieces[*at];
     const uint64_t end_of_file = file.inode->size.load();
-    const Known known = recall(*seat, file, piece.offset);
+    const CachedRun known = recall(*seat, file, piece.offset);
     if (piece.size > known.size || piece.offset + piece.size > end_of_file || known.warm == nullptr)
       break;
     const uint8_t* next =
@@ -65,7 +65,7 @@ Status write_known(File& file, const BufferPiece* pieces, size_t count, size_t* 
   Status status;
   for (; *at < count && written < most_in_seat; ++*at) {
     const BufferPiece& piece = pieces[*at];
-    const Known known = recall(*seat, file, piece.offset);
+    const CachedRun known = recall(*seat, file, piece.offset);
     if (piece.size - 1 >= known.size || piece.offset + piece.size > file.inode->size.load() ||
         !check_write(file, piece.offset, piece.size).ok())
       break;

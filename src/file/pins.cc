@@ -17,10 +17,10 @@ using format::pins_per_block;
 constexpr uint64_t most_pins = 1U << 20;
 
 Pin* pin_at(const FileSystem& fs, uint64_t number) {
-  Spot spot;
-  if (!walk(fs.pool, fs.ptable(), number / pins_per_block, &spot).ok() || !spot.block)
+  MapCursor cursor;
+  if (!walk(fs.pool, fs.ptable(), number / pins_per_block, &cursor).ok() || !cursor.block)
     return nullptr;
-  return reinterpret_cast<Pin*>(fs.pool.at(spot.block)) + number % pins_per_block;
+  return reinterpret_cast<Pin*>(fs.pool.at(cursor.block)) + number % pins_per_block;
 }
 
 bool is_held(const FileSystem& fs, uint64_t number) {

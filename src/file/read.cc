@@ -28,28 +28,28 @@ Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size
       return became_lazy;
     const uint64_t file_block = offset >> block_shift;
     const uint64_t at = in_block(offset);
-    Spot spot;
-    CAIRN_TRY(walk(pool, map, file_block, &spot));
+    MapCursor cursor;
+    CAIRN_TRY(walk(pool, map, file_block, &cursor));
     uint64_t n = 0;
-    if (spot.block) {
+    if (cursor.block) {
       const uint64_t most = (at + size + block_size - 1) >> block_shift;
       uint64_t blocks = 0;
       if (most <= largest_piece_remembered) {
-        remember(seat, file, look.shape(), file_block, spot, most);
+        remember(seat, file, look.shape(), file_block, cursor, most);
         blocks = recall(seat, file, offset - at).size >> block_shift;
       }
-      if (blocks == 0) blocks = contiguous(pool, map, file_block, spot, most);
+      if (blocks == 0) blocks = contiguous(pool, map, file_block, cursor, most);
       n = std::min(size, (blocks << block_shift) - at);
     } else {
-      const uint64_t cover = span_of(spot.level) << block_shift;
+      const uint64_t cover = span_of(cursor.level) << block_shift;
       n = std::min(size, cover - offset % cover);
     }
     if (!look.still_holds()) [[unlikely]] {
       look = FirstLook(*file.inode);
       continue;
     }
-    if (spot.block)
-      CAIRN_TRY(pool.region(spot.block).read(to, (spot.block.index() << block_shift) + at, n));
+    if (cursor.block)
+      CAIRN_TRY(pool.region(cursor.block).read(to, (cursor.block.index() << block_shift) + at, n));
     else
       std::memset(to, 0, n);
     to += n;
@@ -106,7 +106,7 @@ Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, s
     if (size == 0 || offset >= end_of_file) return size_t{0};
     CAIRN_TRY(check_buffer(file, buffer, size));
     size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
-    const Known known = recall(*seat, file, offset);
+    const CachedRun known = recall(*seat, file, offset);
     status = size <= known.size
                  ? known.region->read(buffer, known.at, size)
                  : read_by_map(file, *seat, static_cast<uint8_t*>(buffer), size, offset, &done);

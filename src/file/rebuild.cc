@@ -57,7 +57,7 @@ void clear_open_files(FileSystem& fs) {
   Pool& pool = fs.pool;
   // The count may be older than the table: what is mapped counts.
   uint64_t blocks = 0;
-  for (Spot spot; walk(pool, fs.otable(), blocks, &spot).ok() && spot.block;) ++blocks;
+  for (MapCursor cursor; walk(pool, fs.otable(), blocks, &cursor).ok() && cursor.block;) ++blocks;
   pool.store(pool.state->otable_blocks, blocks);
   for (uint64_t slot = 0; slot < blocks * format::open_files_per_block; ++slot) {
     format::OpenFile* open = open_file_at(fs, slot);
@@ -209,7 +209,7 @@ Status rebuild(FileSystem& fs) {
   Status worst = claim_map(fs, fs.itable(), 0, max_file_blocks, page_medium);
   // The count may be older than the table: what is mapped counts.
   uint64_t blocks = pool.state->itable_blocks.load();
-  for (Spot spot; walk(pool, fs.itable(), blocks, &spot).ok() && spot.block;) ++blocks;
+  for (MapCursor cursor; walk(pool, fs.itable(), blocks, &cursor).ok() && cursor.block;) ++blocks;
   pool.store(pool.state->itable_blocks, blocks);
   for (uint64_t number = format::root_inode; number < blocks * format::inodes_per_block; ++number) {
     Inode* inode = inode_at(fs, number);

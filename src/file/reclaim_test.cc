@@ -70,10 +70,10 @@ TEST_F(Reclaim, LeavesWhatSomebodyInsideHasFound) {
   const auto look = [&](unsigned i) {
     return [&, i] {
       const pool::SeatGuard seat(fs->pool);
-      Spot spot;
-      ASSERT_TRUE(walk(fs->pool, file[i]->map(), 0, &spot).ok()) << last_detail();
-      for (int n = 0; spot.block && n < 100 && !HasFailure(); ++n) {
-        const uint64_t owner = fs->pool.record(spot.block).owner.load();
+      MapCursor cursor;
+      ASSERT_TRUE(walk(fs->pool, file[i]->map(), 0, &cursor).ok()) << last_detail();
+      for (int n = 0; cursor.block && n < 100 && !HasFailure(); ++n) {
+        const uint64_t owner = fs->pool.record(cursor.block).owner.load();
         EXPECT_EQ(format::record_state(owner), format::record_used);
         EXPECT_EQ(format::record_inode(owner), file[i]->number);
         std::this_thread::yield();

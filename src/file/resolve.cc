@@ -142,11 +142,11 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
     std::memcpy(text.data(), link.inode->text, size);
     return checked();
   }
-  Spot spot;
-  CAIRN_TRY(walk(fs.pool, link, 0, &spot));
-  if (!spot.block) return damaged(fs.pool, link, 0);
-  CAIRN_TRY(fs.pool.region(spot.block)
-                .read(text.data(), spot.block.index() << format::block_shift, size));
+  MapCursor cursor;
+  CAIRN_TRY(walk(fs.pool, link, 0, &cursor));
+  if (!cursor.block) return damaged(fs.pool, link, 0);
+  CAIRN_TRY(fs.pool.region(cursor.block)
+                .read(text.data(), cursor.block.index() << format::block_shift, size));
   return checked();
 }
 

@@ -24,14 +24,14 @@ inline constexpr uint64_t largest_piece_remembered = 32;
 inline constexpr uint64_t first_look_ahead = 8;
 
 // Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
-struct Known {
+struct CachedRun {
   persist::Region* region = nullptr;
   uint64_t at = 0;  // in the region
   uint64_t size = 0;
   const uint8_t* warm = nullptr;  // if they may be read with Region::read_warm
 };
 
-inline Known recall(const LocalSeat& seat, const File& file, uint64_t offset) {
+inline CachedRun recall(const LocalSeat& seat, const File& file, uint64_t offset) {
   const pool::RememberedRun& run = seat.run;
   const uint64_t into = offset - run.offset;
   if (run.handle != file.serial || into >= run.size || file.inode->shape.load() != run.shape)
@@ -55,19 +55,19 @@ inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, 
 // Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are
 // wanted now; the caller is inside the seat, and looked at the shape before the walk.
 inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
-                     const Spot& spot, uint64_t least) {
+                     const MapCursor& cursor, uint64_t least) {
   if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
-  const uint64_t ahead = std::max(least, blocks_ahead(seat.run, file, file_block, spot.level));
+  const uint64_t ahead = std::max(least, blocks_ahead(seat.run, file, file_block, cursor.level));
   Pool& pool = file.fs->pool;
-  uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
+  uint64_t blocks = contiguous(pool, file.map(), file_block, cursor, ahead);
   if (settles(pool)) {  // a write that is spared the walk cannot see marks
-    if ((spot.seen & Entry::not_yet_durable) != 0) return;
-    for (uint64_t i = 1; i < blocks && spot.level == 0; ++i) {
-      if ((spot.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;
+    if ((cursor.seen & Entry::not_yet_durable) != 0) return;
+    for (uint64_t i = 1; i < blocks && cursor.level == 0; ++i) {
+      if ((cursor.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;
     }
   }
-  persist::Region& region = pool.region(spot.block);
-  const uint64_t at = spot.block.index() << format::block_shift;
+  persist::Region& region = pool.region(cursor.block);
+  const uint64_t at = cursor.block.index() << format::block_shift;
   const uint64_t size = blocks << format::block_shift;
   const uint64_t next = seat.run.next;
   seat.run = {file.serial, shape, file_block << format::block_shift, size,

@@ -29,15 +29,15 @@ Status settle_published(Pool& pool, Word* word, uint64_t count) {
 }
 
 Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
-                   const Spot& spot) {
+                   const MapCursor& cursor) {
   if (!settles(pool)) return Status();
-  const uint64_t words = spot.level == 0 ? blocks : 1;
-  if ((spot.seen & Entry::not_yet_durable) == 0 && !any_marked(spot.word, words)) [[likely]]
+  const uint64_t words = cursor.level == 0 ? blocks : 1;
+  if ((cursor.seen & Entry::not_yet_durable) == 0 && !any_marked(cursor.word, words)) [[likely]]
     return Status();
   // The words on the way: one of each level.
   std::array<Word*, format::root_levels + 1> way = {};
   unsigned count = 0;
-  for (unsigned level = level_of(file_block); level > spot.level; --level) {
+  for (unsigned level = level_of(file_block); level > cursor.level; --level) {
     Word* word = &map.inode->root[level_of(file_block) - 1];
     for (unsigned l = level_of(file_block); l > level; --l) {
       const Entry entry{word->load()};
@@ -49,10 +49,10 @@ Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blo
     way[count++] = word;
   }
   for (unsigned i = 0; i < count; ++i) pool.flush(way[i], sizeof(Word));
-  pool.flush(spot.word, words * sizeof(Word));
+  pool.flush(cursor.word, words * sizeof(Word));
   CAIRN_TRY(pool.fence());
   for (unsigned i = 0; i < count; ++i) take_mark_off(pool, *way[i]);
-  for (uint64_t i = 0; i < words; ++i) take_mark_off(pool, spot.word[i]);
+  for (uint64_t i = 0; i < words; ++i) take_mark_off(pool, cursor.word[i]);
   return Status();
 }
 

@@ -28,8 +28,8 @@ inline uint64_t mark_of_new(const Pool& pool) {
 Status settle_published(Pool& pool, Word* word, uint64_t count);
 
 // Before bytes of file blocks [file_block, file_block + blocks) are acknowledged: settles what is
-// marked on the way to them. `spot` is where the walk to the first ended.
+// marked on the way to them. `cursor` is where the walk to the first ended.
 Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
-                   const Spot& spot);
+                   const MapCursor& cursor);
 
 }  // namespace cairn::file

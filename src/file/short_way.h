@@ -30,7 +30,7 @@ Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source
   if (!file.reads_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
     return read_otherwise(file, buffer, size, offset);
   pool::PlainSeat seat(own);
-  const Known known = recall(*own, file, offset);
+  const CachedRun known = recall(*own, file, offset);
   // Size 0 takes the long way.
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
@@ -46,7 +46,7 @@ Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source
   if (!file.writes_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
     return write_otherwise(file, buffer, size, offset);
   pool::PlainSeat seat(own, file.number);
-  const Known known = recall(*own, file, offset);
+  const CachedRun known = recall(*own, file, offset);
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       size > known.region->copy_warm_max()) [[unlikely]]
     return write_long_way(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size,

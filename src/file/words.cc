@@ -14,13 +14,13 @@ Result<persist::Word*> word_at(FileSystem& fs, const Map& map, uint64_t offset) 
   pool::SeatGuard seat(fs.pool, map.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
-  Spot spot;
+  MapCursor cursor;
   const uint64_t file_block = offset >> format::block_shift;
-  if (offset < map.inode->size.load()) CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
-  if (!spot.block)
+  if (offset < map.inode->size.load()) CAIRN_TRY(walk(fs.pool, map, file_block, &cursor));
+  if (!cursor.block)
     return fail(ENXIO, "inode %llu: no word at offset %llu", shown(map.number), shown(offset));
-  if (!fs.pool.read_only) CAIRN_TRY(settle_path(fs.pool, map, file_block, 1, spot));
-  return reinterpret_cast<Word*>(fs.pool.at(spot.block)) +
+  if (!fs.pool.read_only) CAIRN_TRY(settle_path(fs.pool, map, file_block, 1, cursor));
+  return reinterpret_cast<Word*>(fs.pool.at(cursor.block)) +
          offset % format::block_size / sizeof(Word);
 }
 

@@ -27,19 +27,19 @@ using format::block_shift;
 using format::block_size;
 
 // Overwrites mapped bytes from piece.offset on; returns how many were contiguous.
-Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, const Piece& piece,
-                           uint64_t known) {
+Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const MapCursor& cursor,
+                           const WritePiece& piece, uint64_t known) {
   const uint64_t at = in_block(piece.offset);
   uint64_t n = std::min(piece.size, std::max(known, block_size - at));
   if (piece.size > n) {
-    const uint64_t blocks = contiguous(fs.pool, map, piece.offset >> block_shift, spot,
+    const uint64_t blocks = contiguous(fs.pool, map, piece.offset >> block_shift, cursor,
                                        (at + piece.size + block_size - 1) >> block_shift);
     n = std::min(piece.size, (blocks << block_shift) - at);
   }
-  CAIRN_TRY(fs.pool.copy_in(spot.block, at, piece.source, n));
+  CAIRN_TRY(fs.pool.copy_in(cursor.block, at, piece.source, n));
   if (!fs.pool.is_volatile)
     CAIRN_TRY(settle_path(fs.pool, map, piece.offset >> block_shift,
-                          (at + n + block_size - 1) >> block_shift, spot));
+                          (at + n + block_size - 1) >> block_shift, cursor));
   return n;
 }
 
@@ -81,22 +81,22 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
         note_if_extending(fs, *seat, map, offset, offset + size);
       }
     }
-    const Piece piece{source + done, offset + done, std::min(size - done, piece_bytes)};
+    const WritePiece piece{source + done, offset + done, std::min(size - done, piece_bytes)};
     const uint64_t shape = inode.shape.load();
-    Spot spot;
-    Status status = walk(fs.pool, map, piece.offset >> block_shift, &spot);
+    MapCursor cursor;
+    Status status = walk(fs.pool, map, piece.offset >> block_shift, &cursor);
     if (!status.ok()) [[unlikely]] {
       *written = done;
       return status;
     }
     uint64_t known = 0;
-    if (spot.block && file != nullptr && size <= largest_piece_remembered * block_size) {
-      remember(*seat, *file, shape, piece.offset >> block_shift, spot,
+    if (cursor.block && file != nullptr && size <= largest_piece_remembered * block_size) {
+      remember(*seat, *file, shape, piece.offset >> block_shift, cursor,
                (in_block(piece.offset) + piece.size + block_size - 1) >> block_shift);
       known = recall(*seat, *file, piece.offset).size;
     }
-    auto n = spot.block ? overwrite(fs, map, spot, piece, known)
-                        : fill(fs, *seat, map, file, piece, spot);
+    auto n = cursor.block ? overwrite(fs, map, cursor, piece, known)
+                          : fill(fs, *seat, map, file, piece, cursor);
     if (!n.ok()) [[unlikely]] {
       *written = done;
       return n.status();
@@ -128,7 +128,7 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
                             uint64_t offset) {
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
   FileSystem& fs = *file.fs;
-  const Known known = recall(*seat, file, offset);
+  const CachedRun known = recall(*seat, file, offset);
   if (size <= known.size && offset + size <= file.inode->size.load()) {
     Status status = known.region->copy(known.at, source, size);
     if (!status.ok()) [[unlikely]]

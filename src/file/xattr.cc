@@ -63,7 +63,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   bytes.resize(format::block_size, '\0');
   Pool& pool = fs.pool;
   pool::Change change(pool, seat);
-  pool::Run run;
+  pool::BlockRun run;
   if (!attributes.empty()) {
     auto taken = pool::take(
         pool, seat, {.inode = map.number, .level = format::level_xattr, .use = pool::Use::lookup});

@@ -61,7 +61,7 @@ struct Superblock {
   Word granularity;         // persist::Granularity
   Word forced_granularity;  // 1: the creator asked for it, not the medium
   Word reserved0[4];
-  Word medium;  // media::Kind
+  Word medium;  // media::MediumKind
   Word large_pages;
   Word stream_min;  // bytes from which a copy past the cache is faster, measured at creation
   Word reserved[9];

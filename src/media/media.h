@@ -21,17 +21,17 @@
 
 namespace cairn::media {
 
-enum class Kind : uint8_t {
+enum class MediumKind : uint8_t {
   devdax = 1,  // a character device over persistent memory
   fsdax = 2,   // a file system on persistent memory, mapped with MAP_SYNC
   tmpfs = 3,   // memory that the next boot does not know
   file = 4,    // any local file system: page cache and msync
 };
 
-[[nodiscard]] const char* name_of(Kind kind);
+[[nodiscard]] const char* name_of(MediumKind kind);
 
 struct Description {
-  Kind kind = Kind::file;
+  MediumKind kind = MediumKind::file;
   persist::Granularity granularity = persist::Granularity::page;
   bool is_volatile = false;      // nothing survives power loss; say so wherever durability is shown
   bool large_pages = false;      // a first touch through the mapping costs nothing
@@ -56,11 +56,11 @@ Result<Description> recognise_device(int descriptor, const char* path,
 Result<int> create_segment(const char* path, uint64_t size);
 
 enum class Access : uint8_t { read_only, read_write };
-enum class Owner : uint8_t { me, anyone };
-// Opens a segment file or a dax device. Owner::me refuses (EPERM) files of others and files that
-// others may write; EINVAL for what is neither a regular file nor a character device.
+enum class SegmentOwner : uint8_t { me, anyone };
+// Opens a segment file or a dax device. SegmentOwner::me refuses (EPERM) files of others and files
+// that others may write; EINVAL for what is neither a regular file nor a character device.
 Result<int> open_segment(const char* path, Access access = Access::read_write,
-                         Owner owner = Owner::me);
+                         SegmentOwner owner = SegmentOwner::me);
 
 // Bytes that the segment has: a file's size, or a device's.
 Result<uint64_t> segment_size(int descriptor, const SystemRoot& root = SystemRoot());

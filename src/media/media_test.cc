@@ -42,7 +42,7 @@ class Segments : public testing::TestWithParam<const char*> {
 TEST_P(Segments, LivesThroughCreateReserveMapAndRemove) {
   Result<Description> medium = recognise(directory_.c_str());
   ASSERT_TRUE(medium.ok()) << last_detail();
-  EXPECT_EQ(medium->kind == Kind::tmpfs, medium->is_volatile);
+  EXPECT_EQ(medium->kind == MediumKind::tmpfs, medium->is_volatile);
   EXPECT_GT(medium->size, 0U);
   mode_t before = umask(0777);
   Result<int> fd = create_segment(path_.c_str(), 8 * mebibyte);
@@ -147,7 +147,7 @@ TEST_F(Refusals, FilesThatOthersMayWrite) {
   ASSERT_EQ(fchmod(*fd, 0666), 0);
   EXPECT_EQ(open_segment(path_.c_str()).code(), EPERM);
   EXPECT_TRUE(says("others may write it")) << last_detail();
-  Result<int> anyone = open_segment(path_.c_str(), Access::read_only, Owner::anyone);
+  Result<int> anyone = open_segment(path_.c_str(), Access::read_only, SegmentOwner::anyone);
   ASSERT_TRUE(anyone.ok());
   close(*anyone);
   ASSERT_EQ(fchmod(*fd, 0600), 0);
@@ -170,11 +170,11 @@ TEST_F(Refusals, MapSyncAndOddRanges) {
   Result<int> fd = create_segment(path_.c_str(), 4 * mebibyte);
   ASSERT_TRUE(fd.ok());
   Description medium;
-  medium.kind = Kind::fsdax;
+  medium.kind = MediumKind::fsdax;
   // tmpfs knows no MAP_SYNC, so it stands in for a file system that refuses it.
   EXPECT_EQ(map(*fd, medium, 0, 2 * mebibyte).code(), EOPNOTSUPP);
   EXPECT_TRUE(says("refused MAP_SYNC")) << last_detail();
-  medium.kind = Kind::devdax;
+  medium.kind = MediumKind::devdax;
   medium.mapping_unit = 2 * mebibyte;
   EXPECT_EQ(map(*fd, medium, 0, mebibyte).code(), EINVAL);
   EXPECT_EQ(map(*fd, medium, 4096, 2 * mebibyte).code(), EINVAL);

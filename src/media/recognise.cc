@@ -42,7 +42,7 @@ class Descriptor {
 Result<Description> describe_dax(const char* path, dev_t number, const SystemRoot& root) {
   CAIRN_TRY_ASSIGN(device, inspect_dax(number, path, root));
   Description medium;
-  medium.kind = Kind::devdax;
+  medium.kind = MediumKind::devdax;
   medium.granularity = device.cache_is_safe ? Granularity::byte : Granularity::cache_line;
   medium.large_pages = device.align >= probe_size;
   medium.mapping_unit = device.align;
@@ -93,16 +93,16 @@ void describe_dax_file(int descriptor, Description& medium) {
         "written back by msync";
   }
   if (dax != Dax::yes) return;
-  medium.kind = Kind::fsdax;
+  medium.kind = MediumKind::fsdax;
   medium.granularity = pmem2_granularity(descriptor, Granularity::cache_line);
   if (medium.granularity == Granularity::page) {
-    medium.kind = Kind::file;
+    medium.kind = MediumKind::file;
     medium.notice = "libpmem2 finds page granularity on this dax file: written back by msync";
   }
 }
 
 void describe_tmpfs(const struct stat& info, const SystemRoot& root, Description& medium) {
-  medium.kind = Kind::tmpfs;
+  medium.kind = MediumKind::tmpfs;
   medium.granularity = Granularity::none;
   medium.is_volatile = true;
   std::vector<Mount> mounts = parse_mountinfo(read_text(root.path("/proc/self/mountinfo")));
@@ -167,7 +167,7 @@ Result<Description> describe_files(const char* path, const struct stat& info,
   }
   if (magic == RAMFS_MAGIC) {
     medium.file_system = "ramfs";
-    medium.kind = Kind::tmpfs;
+    medium.kind = MediumKind::tmpfs;
     medium.granularity = Granularity::none;
     medium.is_volatile = true;
     medium.notice =
@@ -184,15 +184,15 @@ Result<Description> describe_files(const char* path, const struct stat& info,
 
 }  // namespace
 
-const char* name_of(Kind kind) {
+const char* name_of(MediumKind kind) {
   switch (kind) {
-    case Kind::devdax:
+    case MediumKind::devdax:
       return "devdax";
-    case Kind::fsdax:
+    case MediumKind::fsdax:
       return "fsdax";
-    case Kind::tmpfs:
+    case MediumKind::tmpfs:
       return "tmpfs";
-    case Kind::file:
+    case MediumKind::file:
       return "file";
   }
   return "?";

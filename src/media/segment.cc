@@ -47,13 +47,13 @@ const char* reserve_hint(int error) {
   return std::strerror(error);
 }
 
-const char* map_hint(int error, Kind kind) {
-  if (kind == Kind::fsdax && error == EOPNOTSUPP) {
+const char* map_hint(int error, MediumKind kind) {
+  if (kind == MediumKind::fsdax && error == EOPNOTSUPP) {
     return "the file system refused MAP_SYNC, so stores could be lost with its own metadata; mount "
            "it with -o dax=always on a persistent-memory device (virtio-pmem cannot do it), or "
            "use a directory on another medium";
   }
-  if (kind == Kind::devdax && error == EINVAL) {
+  if (kind == MediumKind::devdax && error == EINVAL) {
     return "offset and size must be multiples of the device's alignment";
   }
   if (error == EBUSY) return "in use by another process; list it with: fuser -v";
@@ -77,7 +77,7 @@ Result<int> create_segment(const char* path, uint64_t size) {
   return status;
 }
 
-Result<int> open_segment(const char* path, Access access, Owner owner) {
+Result<int> open_segment(const char* path, Access access, SegmentOwner owner) {
   int flags = access == Access::read_write ? O_RDWR : O_RDONLY;
   // Not blocking: a FIFO by that name must be refused, not waited for.
   int descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -95,10 +95,10 @@ Result<int> open_segment(const char* path, Access access, Owner owner) {
   if (fstat(descriptor, &info) != 0) {
     status = system_failure(path, "look at the segment");
   } else if (S_ISREG(info.st_mode)) {
-    if (owner == Owner::me && info.st_uid != geteuid()) {
+    if (owner == SegmentOwner::me && info.st_uid != geteuid()) {
       status = fail(EPERM, "%s: belongs to user %u, not to you (%u): a pool is private to its user",
                     path, info.st_uid, geteuid());
-    } else if (owner == Owner::me && (info.st_mode & 0022) != 0) {
+    } else if (owner == SegmentOwner::me && (info.st_mode & 0022) != 0) {
       status = fail(EPERM,
                     "%s: others may write it (mode %04o): chmod 600 it if you trust what is in it",
                     path, info.st_mode & 07777);
@@ -159,7 +159,7 @@ Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, 
                 name_of(medium.kind), static_cast<unsigned long long>(medium.mapping_unit));
   }
   const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
-  const int flags = medium.kind == Kind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
+  const int flags = medium.kind == MediumKind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
   const auto map_at = [&](void* base, int fixed) {
     return mmap(base, size, protection, flags | fixed, descriptor, static_cast<off_t>(offset));
   };

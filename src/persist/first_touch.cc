@@ -37,7 +37,7 @@ class KeepErrno {
 };
 
 // What old kernels need in place of MADV_POPULATE: one value-preserving access per page.
-void touch_pages(const Place& place, uint8_t* begin, size_t size) {
+void touch_pages(const MappedMemory& place, uint8_t* begin, size_t size) {
   for (size_t at = 0; at < size; at += page_size) {
     if (place.writable) {
       __atomic_fetch_or(begin + at, uint8_t{0}, __ATOMIC_RELAXED);
@@ -47,7 +47,7 @@ void touch_pages(const Place& place, uint8_t* begin, size_t size) {
   }
 }
 
-int populate_errno(const Place& place, uint8_t* begin, size_t size, int advice) {
+int populate_errno(const MappedMemory& place, uint8_t* begin, size_t size, int advice) {
   while (madvise(begin, size, advice) != 0) {
     if (errno == EINTR || errno == EAGAIN) continue;
     if (errno != EINVAL) return errno;
@@ -97,7 +97,7 @@ void destroy_table(uint16_t* table, size_t size) {
   if (table != nullptr) (void)munmap(table, table_bytes(size));
 }
 
-void charge(const Place& place, uint16_t* table, uint64_t offset, size_t size) {
+void charge(const MappedMemory& place, uint16_t* table, uint64_t offset, size_t size) {
   uint64_t chunk = offset >> chunk_shift;
   unsigned before = __atomic_load_n(&table[chunk], __ATOMIC_RELAXED);
   if (before == warm) return;
@@ -121,7 +121,7 @@ void charge(const Place& place, uint16_t* table, uint64_t offset, size_t size) {
   __atomic_store_n(&table[chunk], static_cast<uint16_t>(now), __ATOMIC_RELAXED);
 }
 
-Status populate(const Place& place, uint64_t offset, size_t size) {
+Status populate(const MappedMemory& place, uint64_t offset, size_t size) {
   KeepErrno keep;
   if (size == 0) return Status();
   uint64_t begin = offset & ~(page_size - 1);

@@ -56,7 +56,7 @@ uint16_t* create_table(size_t size);
 void destroy_table(uint16_t* table, size_t size);
 
 // Where a region's chunks lie and what the kernel may be asked to do with them.
-struct Place {
+struct MappedMemory {
   uint8_t* base;
   size_t size;
   bool writable;
@@ -65,10 +65,10 @@ struct Place {
 
 // Charges an access of `size` bytes to the chunk that holds `offset`, and populates it when that
 // has become the cheaper course. Failures to populate are left to the accesses themselves.
-void charge(const Place& place, uint16_t* table, uint64_t offset, size_t size);
+void charge(const MappedMemory& place, uint16_t* table, uint64_t offset, size_t size);
 
 // Maps [offset, offset + size) into this process, whole pages; fails as madvise does, with EIO for
 // poisoned memory and ENOSPC where the medium has no room behind the mapping.
-Status populate(const Place& place, uint64_t offset, size_t size);
+Status populate(const MappedMemory& place, uint64_t offset, size_t size);
 
 }  // namespace cairn::persist::first_touch

@@ -32,7 +32,7 @@ class FirstTouch : public testing::Test {
     munmap(base_, size);
     close(fd_);
   }
-  [[nodiscard]] first_touch::Place place() const { return {base_, size, true, true}; }
+  [[nodiscard]] first_touch::MappedMemory place() const { return {base_, size, true, true}; }
   void fill(uint64_t offset, size_t bytes) {
     std::vector<uint8_t> data(bytes, 1);
     ASSERT_EQ(pwrite(fd_, data.data(), bytes, static_cast<off_t>(offset)),
@@ -101,7 +101,7 @@ TEST_F(FirstTouch, WarmPagesCanBeStoredToWithoutAFault) {
 }
 
 TEST_F(FirstTouch, TheLastChunkMayBeShort) {
-  first_touch::Place shorter = {base_, first_touch::chunk_size + 12288, true, true};
+  first_touch::MappedMemory shorter = {base_, first_touch::chunk_size + 12288, true, true};
   first_touch::charge(shorter, table_, first_touch::chunk_size, 2048 * 4096);
   first_touch::charge(shorter, table_, first_touch::chunk_size, 2048 * 4096);
   EXPECT_EQ(table_[1], first_touch::warm);

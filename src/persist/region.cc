@@ -88,7 +88,7 @@ void Region::close() {
   recorded_ = must_flush_ = false;
 }
 
-first_touch::Place Region::place() const {
+first_touch::MappedMemory Region::place() const {
   bool page_cache = granularity_ == Granularity::none || granularity_ == Granularity::page;
   return {base_, size_, writable_, page_cache};
 }

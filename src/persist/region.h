@@ -242,7 +242,7 @@ class Region {
            __atomic_load_n(&untouched_chunk_, __ATOMIC_RELAXED);
   }
   Status copy_untouched(uint64_t offset, const void* source, size_t size);
-  [[nodiscard]] first_touch::Place place() const;
+  [[nodiscard]] first_touch::MappedMemory place() const;
   uint64_t record(Word& word, WordOperation operation, uint64_t value, uint64_t expected) {
     return backend_->word(*this, &word.value_, operation, value, expected);
   }

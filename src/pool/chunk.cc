@@ -50,7 +50,7 @@ void note_opened(Pool& pool, Segment& segment, uint64_t chunk) {
 void note_backed(Pool& pool, Segment& segment) {
   // Of memory only: a file's extents are durable at its next fsync, and this word could be so
   // before.
-  if (pool.identity->medium.load() == static_cast<uint64_t>(media::Kind::tmpfs))
+  if (pool.identity->medium.load() == static_cast<uint64_t>(media::MediumKind::tmpfs))
     pool.store_flush(backed(segment), 1);
 }
 

@@ -22,7 +22,7 @@ std::string device_path(const std::string& path) {
 
 FirstBlocks read_first_blocks(int fd, const media::Description& medium) {
   FirstBlocks blocks;
-  if (medium.kind != media::Kind::devdax) {
+  if (medium.kind != media::MediumKind::devdax) {
     (void)!pread(fd, blocks.bytes, sizeof blocks.bytes, 0);  // also of a file that is cut off
     return blocks;
   }

@@ -65,7 +65,7 @@ Result<Manner> first_manner(Pool& pool, int fd, bool device) {
   const format::Superblock& page = blocks.copy(0);
   if (page.magic.load() != format::superblock_magic) return manner;
   const uint64_t kind = page.medium.load();
-  if (kind >= 1 && kind <= 4 && !device) manner.medium.kind = static_cast<media::Kind>(kind);
+  if (kind >= 1 && kind <= 4 && !device) manner.medium.kind = static_cast<media::MediumKind>(kind);
   manner.medium.large_pages = page.large_pages.load() != 0;
   manner.stream_min = page.stream_min.load();
   set_granularity(page.granularity.load(), &manner);

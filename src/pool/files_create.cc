@@ -25,8 +25,8 @@ uint32_t choose_lanes(uint64_t size) {
   return static_cast<uint32_t>(std::clamp<uint64_t>(size / bytes_for_each, 64, format::max_lanes));
 }
 
-uint32_t choose_segments(uint64_t size, media::Kind kind) {
-  if (kind == media::Kind::devdax) return 1;
+uint32_t choose_segments(uint64_t size, media::MediumKind kind) {
+  if (kind == media::MediumKind::devdax) return 1;
   const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   return static_cast<uint32_t>(
       std::clamp<uint64_t>(size >> 27, 1, std::min<uint64_t>(processors, 8)));
@@ -38,7 +38,7 @@ media::MemoryShare room_for(const std::string& parent, const media::Description&
   const auto narrow = [&room](uint64_t bytes, const std::string& what) {
     if (bytes < room.bytes) room = {bytes, what};
   };
-  if (medium.kind == media::Kind::tmpfs) {
+  if (medium.kind == media::MediumKind::tmpfs) {
     auto share = media::memory_share(parent.c_str());
     if (share.ok()) narrow(share->bytes, share->limited_by);
   }
@@ -59,7 +59,7 @@ Status check_file_size(const std::string& path, uint64_t size, uint32_t segments
 Result<uint64_t> choose_size(const std::string& parent, const media::Description& medium) {
   media::MemoryShare room = room_for(parent, medium);
   // Half of what is free: the job itself needs memory too. Pages are taken as they are used.
-  const bool device = medium.kind == media::Kind::devdax;
+  const bool device = medium.kind == media::MediumKind::devdax;
   uint64_t size = whole_chunks(device ? room.bytes : room.bytes / 2);
   // In more segments a pool may have more, and a smaller pool has fewer.
   const media::ProcessLimit file = media::file_size_limit();

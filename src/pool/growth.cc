@@ -68,7 +68,7 @@ Status add_segment(Pool& pool, uint64_t bytes) {
   if (number >= format::max_segments)
     return fail(ENOSPC, "%s: it has %u segments, the maximum", pool.path.c_str(), number);
   const Manner manner = manner_of(pool);
-  if (manner.medium.kind == media::Kind::devdax)
+  if (manner.medium.kind == media::MediumKind::devdax)
     return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
   // Before it is rounded up, which could wrap round.
   constexpr uint64_t most = format::max_segment_blocks * format::block_size;

@@ -58,7 +58,7 @@ void set_granularity(uint64_t stored, Manner* manner) {
 Manner manner_of(const Pool& pool) {
   Manner manner;
   manner.medium.mapping_unit = format::block_size;
-  manner.medium.kind = static_cast<media::Kind>(pool.identity->medium.load());
+  manner.medium.kind = static_cast<media::MediumKind>(pool.identity->medium.load());
   manner.medium.large_pages = pool.identity->large_pages.load() != 0;
   set_granularity(pool.identity->granularity.load(), &manner);
   manner.stream_min = pool.identity->stream_min.load();
@@ -89,13 +89,13 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
   segment->base = mapping->base;
   segment->fd = fd;
   segment->blocks = usable >> format::block_shift;
-  segment->fresh_zero = medium.kind != media::Kind::devdax;
+  segment->fresh_zero = medium.kind != media::MediumKind::devdax;
   segment->unmap = [fd, mapping = *mapping]() mutable {
     media::unmap(mapping);
     close(fd);
   };
-  if (medium.kind != media::Kind::devdax) {
-    const bool shared_memory = medium.kind == media::Kind::tmpfs;
+  if (medium.kind != media::MediumKind::devdax) {
+    const bool shared_memory = medium.kind == media::MediumKind::tmpfs;
     segment->reserve = [fd, shared_memory, &pool](uint64_t offset, uint64_t bytes) {
       if (shared_memory) CAIRN_TRY(check_share(pool, bytes));
       Status status = media::reserve(fd, offset, bytes);
@@ -115,7 +115,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
   persist::RegionOptions options;
   options.base = mapping->base;
   options.size = usable;
-  options.fd = medium.kind == media::Kind::tmpfs && !pool.read_only ? fd : -1;
+  options.fd = medium.kind == media::MediumKind::tmpfs && !pool.read_only ? fd : -1;
   options.granularity = manner.granularity;
   options.large_pages = medium.large_pages;
   options.stream_min = manner.stream_min;

@@ -63,11 +63,11 @@ void prefetch_records(const Segment& segment, uint64_t first, uint64_t last) {
 }
 
 // Takes a run from one chunk, from bit `hint` on if there is one; count 0 if it has none.
-Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& request,
-              unsigned hint = 0) {
+BlockRun take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const BlockRequest& request,
+                   unsigned hint = 0) {
   Segment& segment = *pool.segment[where.segment];
   Chunk& chunk = segment.chunk[where.chunk];
-  Run run;
+  BlockRun run;
   InFlight* slot = free_slot(*seat.words, &run.slot);
   assert(slot != nullptr);
   if (slot == nullptr) return run;
@@ -124,14 +124,14 @@ void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
 
 // From this many blocks on, a request is for a run.
 constexpr uint32_t run_min = 64;
-Want want_of(const Request& request) {
+Want want_of(const BlockRequest& request) {
   return request.wanted == chunk_blocks ? Want::chunk
          : request.wanted >= run_min    ? Want::run
                                         : Want::pieces;
 }
 
 // Anybody's chunk.
-Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
+BlockRun take_anywhere(Pool& pool, LocalSeat& seat, const BlockRequest& request) {
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
   for (uint32_t s = 0; s < segments; ++s) {
     Segment& segment = *pool.segment[s];
@@ -140,7 +140,7 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
       if (!is_open(chunk)) continue;
       if (!has_free(chunk, reserved_bits(pool, {s, c}, request.need))) continue;
       see_releases(segment, c);
-      Run run = take_from(pool, seat, {s, c}, request);
+      BlockRun run = take_from(pool, seat, {s, c}, request);
       if (run.count != 0) return run;
     }
   }
@@ -149,7 +149,7 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
 
 }  // namespace
 
-Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
+Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request) {
   assert(request.wanted >= 1 && request.wanted <= chunk_blocks);
   const Need need = request.need;
   const bool whole = request.wanted == chunk_blocks;
@@ -160,7 +160,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
       const ChunkRef where = unpack(current);
       const bool partly = whole && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
       if (!partly) {
-        Run run =
+        BlockRun run =
             take_from(pool, seat, where, request, pool.next_bit.load(std::memory_order_relaxed));
         if (run.count != 0) [[likely]] {
           if (request.use == Use::bytes)
@@ -179,12 +179,12 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
       break;
     make_current(pool, seat, found);
     if (whole && !is_whole(pool.segment[found.segment]->chunk[found.chunk])) {
-      Run run = take_from(pool, seat, found, request);
+      BlockRun run = take_from(pool, seat, found, request);
       if (run.count != 0) return run;
     }
   }
   for (int attempt = 0; attempt < 4; ++attempt) {
-    Run run = take_anywhere(pool, seat, request);
+    BlockRun run = take_anywhere(pool, seat, request);
     if (run.count != 0) return run;
     bool more = false;
     if (attempt == 0) {
@@ -201,7 +201,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   ChunkRef found;
   if (find_chunk(pool, seat, need, Want::pieces, &found, &medium_full)) {
     make_current(pool, seat, found);
-    Run run = take_from(pool, seat, found, request);
+    BlockRun run = take_from(pool, seat, found, request);
     if (run.count != 0) return run;
   }
   if (!medium_full.ok()) {
@@ -211,7 +211,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   return fail(ENOSPC, "pool %s is full", pool.path.c_str());
 }
 
-void settle(Pool& pool, LocalSeat& seat, const Run& run) {
+void settle(Pool& pool, LocalSeat& seat, const BlockRun& run) {
   pool.store(seat.words->in_flight[run.slot].run, 0);
 }
 

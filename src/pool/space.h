@@ -8,7 +8,7 @@
 namespace cairn::pool {
 
 // Contiguous blocks that were taken and stand in slot `slot` of the seat as in flight.
-struct Run {
+struct BlockRun {
   BlockRef first;
   uint32_t count = 0;
   bool zero = false;  // all of it is known to hold zeros
@@ -20,7 +20,7 @@ struct Run {
 // files maps few pages.
 enum class Use : uint8_t { bytes, lookup };
 
-struct Request {
+struct BlockRequest {
   uint64_t inode = 0;
   uint64_t file_block = 0;  // the first one
   unsigned level = 0;
@@ -31,9 +31,9 @@ struct Request {
 
 // Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also
 // after reclaiming. The caller publishes them and calls settle(), or gives them back.
-Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request);
+Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request);
 // The run (or what is left of it) is published, or the rest given back: the slot is free again.
-void settle(Pool& pool, LocalSeat& seat, const Run& run);
+void settle(Pool& pool, LocalSeat& seat, const BlockRun& run);
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);

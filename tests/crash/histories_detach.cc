@@ -66,7 +66,7 @@ class TakenBlocks {
   }
   void give_back() {
     pool::SeatGuard seat(pool_);
-    for (const pool::Run& run : runs_) {
+    for (const pool::BlockRun& run : runs_) {
       pool::give_back(pool_, run.first, run.count);
       pool::settle(pool_, *seat, run);
     }
@@ -74,7 +74,7 @@ class TakenBlocks {
 
  private:
   pool::Pool& pool_;
-  std::vector<pool::Run> runs_;
+  std::vector<pool::BlockRun> runs_;
 };
 
 // Calls that fail because the pool is full take back what they have done so far, and nothing of

@@ -21,7 +21,7 @@ class Forge {
   // The name is these bytes from now on. They must not be longer than what its slot has room for.
   void name(cairn_ino directory, const std::string& before, const std::string& after) {
     const file::Map map = map_of(directory);
-    const file::Slot slot = find(map, before);
+    const file::DirentSlot slot = find(map, before);
     unlink(map, slot, file::make_name(before.data(), before.size())->hash);
     const file::Name name = *file::make_name(after.data(), after.size());
     uint64_t head = slot.head & ~uint64_t{0xff'ffff'ffff};
@@ -39,7 +39,7 @@ class Forge {
   }
   // The name leads to that inode.
   void inode(cairn_ino directory, const std::string& text, cairn_ino number) {
-    const file::Slot slot = find(map_of(directory), text);
+    const file::DirentSlot slot = find(map_of(directory), text);
     const WriteWindow window;
     pool_.store(slot.dirent->inode, number);
     if (const file::Inode* to = file::inode_at(fs_, number); to != nullptr)
@@ -52,7 +52,7 @@ class Forge {
   // The name was removed.
   void whiteout(cairn_ino directory, const std::string& text) {
     const file::Map map = map_of(directory);
-    const file::Slot slot = find(map, text);
+    const file::DirentSlot slot = find(map, text);
     const WriteWindow window;
     pool_.store(slot.dirent->head, slot.head | format::dirent_whiteout);
     pool_.store(slot.dirent->inode, 0);
@@ -64,7 +64,7 @@ class Forge {
   }
   // The name's length is another one; nothing else of it changes.
   void length(cairn_ino directory, const std::string& text, unsigned length) {
-    const file::Slot slot = find(map_of(directory), text);
+    const file::DirentSlot slot = find(map_of(directory), text);
     const WriteWindow window;
     pool_.store(slot.dirent->head,
                 (slot.head & ~(uint64_t{0xff} << 32)) | static_cast<uint64_t>(length) << 32);
@@ -94,7 +94,7 @@ class Forge {
     if (inode == nullptr) std::abort();
     return {inode, number};
   }
-  file::Slot find(const file::Map& map, const std::string& text) {
+  file::DirentSlot find(const file::Map& map, const std::string& text) {
     const pool::SeatGuard seat(pool_);
     const auto slot = file::find_name(fs_, map, *file::make_name(text.data(), text.size()), true);
     if (!slot.ok()) std::abort();
@@ -104,19 +104,19 @@ class Forge {
     return file::slots::bucket_word(
         fs_, map, file::slots::bucket_of(hash, map.inode->directory.buckets.load()));
   }
-  void unlink(const file::Map& map, const file::Slot& slot, uint32_t hash) {
+  void unlink(const file::Map& map, const file::DirentSlot& slot, uint32_t hash) {
     const WriteWindow window;
     persist::Word* link = bucket(map, hash);
     while (link->load() != slot.unit + 1)
       link = &file::slots::dirent_at(fs_, map, link->load() - 1)->next;
     pool_.store(*link, slot.dirent->next.load());
   }
-  void link(const file::Map& map, const file::Slot& slot, uint32_t hash) {
+  void link(const file::Map& map, const file::DirentSlot& slot, uint32_t hash) {
     persist::Word* first = bucket(map, hash);
     pool_.store(slot.dirent->next, first->load());
     pool_.store(*first, slot.unit + 1);
   }
-  void set_type(const file::Slot& slot, unsigned type) {
+  void set_type(const file::DirentSlot& slot, unsigned type) {
     pool_.store(slot.dirent->head,
                 (slot.dirent->head.load() & ~(uint64_t{0xf} << 40)) | uint64_t{type} << 40);
   }

@@ -15,17 +15,8 @@ ALLOWED = {
     "Contents": "checkpoint/layout/contents cluster/contents",
     "Doing": "cluster/mpi/waiting cluster/undertaking",
     "Entry": "format/entry tier/system",
-    "Kind": "format/entry media/media",
-    "Known": "file/run_cache tier/lower",
-    "NewName": "cluster/new_name file/directory",
-    "Owner": "checkpoint/layout/decomposition media/media",
     "Patience": "checkpoint/version/patience cluster/mpi/waiting",
-    "Piece": "checkpoint/layout/packing file/fill",
-    "Place": "persist/first_touch tier/lower",
-    "Request": "cluster/messages pool/space",
-    "Run": "checkpoint/version/run cluster/runs pool/space",
-    "Slot": "checkpoint/store/slot file/directory",
-    "Spot": "cluster/spot file/map",
+    "Run": "checkpoint/version/run cluster/runs",
 }
 
 
