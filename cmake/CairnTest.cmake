@@ -86,7 +86,8 @@ function(cairn_unit_test file)
   add_executable(${target} ${file} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE cairn_flags ${arg_LIBRARIES}
     GTest::gtest GTest::gtest_main Threads::Threads)
-  target_include_directories(${target} PRIVATE ${arg_INCLUDES})
+  # Fixtures are in tests/support.
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${arg_INCLUDES})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${arg_GROUP})
   add_test(NAME ${arg_GROUP}/${stem} COMMAND ${target})

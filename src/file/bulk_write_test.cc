@@ -6,12 +6,12 @@
 
 #include <vector>
 
-#include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/words.h"
 #include "pool/seats.h"
+#include "support/fresh_pool.h"
 
 namespace cairn::file {
 namespace {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "file/fresh_pool.h"
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/open_table.h"
@@ -11,6 +10,7 @@
 #include "pool/recover.h"
 #include "pool/seats.h"
 #include "pool/space.h"
+#include "support/fresh_pool.h"
 
 namespace cairn::file {
 namespace {

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include "file/fresh_pool.h"
 #include "file/names.h"
 #include "file/open_file.h"
+#include "support/fresh_pool.h"
 
 namespace cairn::file {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "file/fresh_pool.h"
 #include "file/process.h"
 #include "pool/seats.h"
+#include "support/fresh_pool.h"
 
 namespace cairn::file {
 namespace {

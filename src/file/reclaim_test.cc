@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "file/ending.h"
-#include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/truncate.h"
 #include "pool/epoch.h"
 #include "pool/seats.h"
+#include "support/fresh_pool.h"
 
 namespace cairn::file {
 namespace {

@@ -6,10 +6,10 @@
 #include "checkpoint/layout/sample_contents.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/slots.h"
-#include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/truncate.h"
+#include "support/fresh_pool.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

@@ -9,8 +9,8 @@
 
 #include "checkpoint/layout/head.h"
 #include "checkpoint/store/new_file.h"
-#include "file/fresh_pool.h"
 #include "file/io.h"
+#include "support/fresh_pool.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

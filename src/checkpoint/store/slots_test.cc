@@ -10,10 +10,10 @@
 #include "checkpoint/store/sample_manifest.h"
 #include "checkpoint/store/set_file.h"
 #include "file/bulk_write.h"
-#include "file/fresh_pool.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/truncate.h"
+#include "support/fresh_pool.h"
 #include "tier/record.h"
 
 namespace cairn::checkpoint {

@@ -1,4 +1,4 @@
-// A pool of its own for each test of this folder.
+// FreshPool: a pool of its own for each unit test of files.
 #pragma once
 
 #include <gtest/gtest.h>
