@@ -4,7 +4,7 @@
 // others out), and a pool that a run made for itself, that nobody is attached to and that holds no
 // undrained data. A pool that somebody created by `cairn pool create` stays, and so do undrained
 // data unless --force says otherwise. What somebody left goes too who was killed while he made or
-// removed a pool (src/pool/hidden_place.h).
+// removed a pool (src/pool/medium/hidden_place.h).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>

@@ -11,7 +11,7 @@
 #include "file/make_room.h"
 #include "file/truncate.h"
 #include "file/xattr.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/drain_mode.h"
 
 namespace cairn::capi {

@@ -9,7 +9,7 @@
 #include "file/io.h"
 #include "file/short_way.h"
 #include "file/sync.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::capi {
 namespace {

@@ -11,7 +11,7 @@
 #include "file/io.h"
 #include "file/sync.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::capi {
 namespace {

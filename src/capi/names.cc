@@ -10,7 +10,7 @@
 
 #include "capi/handles.h"
 #include "file/make_room.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::capi {
 namespace {

@@ -12,7 +12,7 @@
 #include "file/make_room.h"
 #include "file/names.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/lower.h"
 
 namespace cairn::capi {

@@ -10,7 +10,7 @@
 #include "cluster/names.h"
 #include "cluster/plain.h"
 #include "cluster/reader.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 using cairn::Status;
 using cairn::capi::code;

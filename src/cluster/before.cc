@@ -9,7 +9,7 @@
 #include "cluster/spot.h"
 #include "file/resolve.h"
 #include "file/tree.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/listing.h"
 
 namespace cairn::cluster {

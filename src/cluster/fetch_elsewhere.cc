@@ -16,7 +16,7 @@
 #include "file/names.h"
 #include "file/sync.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/lower.h"
 
 namespace cairn::cluster {

@@ -3,7 +3,7 @@
 #include "file/attributes.h"
 #include "file/make_room.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::cluster {
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cluster/packed.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::cluster {
 namespace {

@@ -9,7 +9,7 @@
 #include "file/attributes.h"
 #include "file/make_room.h"
 #include "file/moving.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::cluster {

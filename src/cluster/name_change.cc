@@ -11,7 +11,7 @@
 #include "file/names.h"
 #include "file/open_table.h"
 #include "file/pins.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::cluster {

@@ -7,7 +7,7 @@
 #include "cluster/names_parts.h"
 #include "cluster/paths_of.h"
 #include "file/moving.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::cluster {

@@ -15,7 +15,7 @@
 #include "file/names.h"
 #include "file/open_table.h"
 #include "file/pins.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::cluster {
 namespace {

@@ -13,7 +13,7 @@
 #include "file/names.h"
 #include "file/sync.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/parts.h"
 #include "tier/record.h"
 

@@ -6,8 +6,8 @@
 #include "cluster/job.h"
 #include "cluster/name_change.h"
 #include "cluster/own_files.h"
-#include "pool/lock.h"
-#include "pool/stopped.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/stopped.h"
 
 namespace cairn::cluster {
 

@@ -1,6 +1,6 @@
 #include "cluster/spot.h"
 
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/lower.h"
 #include "tier/put_away.h"
 #include "tier/record.h"

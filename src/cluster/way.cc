@@ -8,7 +8,7 @@
 
 #include "cluster/directories.h"
 #include "file/directory.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/beneath.h"
 #include "tier/lower.h"
 #include "tier/record.h"

@@ -1,6 +1,6 @@
 #include "file/access.h"
 
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

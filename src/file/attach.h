@@ -5,7 +5,7 @@
 #include <string>
 
 #include "file/file_system.h"
-#include "pool/files.h"
+#include "pool/medium/files.h"
 
 namespace cairn::file {
 

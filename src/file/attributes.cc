@@ -7,10 +7,10 @@
 #include <bit>
 
 #include "file/shape.h"
-#include "pool/lock.h"
-#include "pool/no_seat.h"
-#include "pool/redo.h"
-#include "pool/seats.h"
+#include "pool/core/redo.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/no_seat.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 namespace {

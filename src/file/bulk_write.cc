@@ -5,7 +5,7 @@
 #include "file/make_room.h"
 #include "file/missing_space.h"
 #include "file/write_bytes.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

@@ -10,7 +10,7 @@
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/words.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "support/fresh_pool.h"
 
 namespace cairn::file {

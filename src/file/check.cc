@@ -14,7 +14,7 @@
 #include "file/attach.h"
 #include "file/directory.h"
 #include "file/names.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "file/reclaim.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

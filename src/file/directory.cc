@@ -8,8 +8,8 @@
 
 #include "base/crc32c.h"
 #include "file/directory_slots.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

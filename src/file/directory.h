@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "file/file_system.h"
-#include "pool/redo.h"
+#include "pool/core/redo.h"
 
 namespace cairn::file {
 

@@ -5,7 +5,7 @@
 #include "file/companion.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::file {
 namespace {

@@ -9,8 +9,8 @@
 #include "file/moving.h"
 #include "file/pins.h"
 #include "file/shape.h"
-#include "pool/lock.h"
-#include "pool/redo.h"
+#include "pool/core/redo.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::file {
 namespace {

@@ -21,9 +21,9 @@
 #include "file/map.h"
 #include "file/table_blocks.h"
 #include "format/dirent.h"
-#include "pool/chunk.h"
-#include "pool/pool.h"
-#include "pool/redo.h"
+#include "pool/core/pool.h"
+#include "pool/core/redo.h"
+#include "pool/space/chunk.h"
 
 namespace cairn::file {
 

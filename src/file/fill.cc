@@ -6,7 +6,7 @@
 #include "file/map_growth.h"
 #include "file/settle.h"
 #include "file/sync.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

@@ -15,8 +15,8 @@
 #include "file/reclaim.h"
 #include "file/settle.h"
 #include "file/shape.h"
-#include "pool/lost_bits.h"
-#include "pool/space.h"
+#include "pool/space/lost_bits.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 

@@ -4,7 +4,7 @@
 #include "base/coarse_clock.h"
 #include "file/file_system.h"
 #include "file/map_growth.h"
-#include "pool/lock_word.h"
+#include "pool/core/lock_word.h"
 
 namespace cairn::file {
 namespace {

@@ -7,8 +7,8 @@
 #include "file/moved.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
-#include "pool/lock_word.h"
-#include "pool/space_recovery.h"
+#include "pool/core/lock_word.h"
+#include "pool/space/space_recovery.h"
 
 namespace cairn::file {
 namespace {

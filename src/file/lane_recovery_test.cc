@@ -5,11 +5,11 @@
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/open_table.h"
-#include "pool/free_bits.h"
-#include "pool/free_lane.h"
-#include "pool/recover.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/free_lane.h"
+#include "pool/lanes/recover.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/free_bits.h"
+#include "pool/space/space.h"
 #include "support/fresh_pool.h"
 
 namespace cairn::file {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "file/resolve.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file::names {
 

@@ -4,8 +4,8 @@
 #include "file/open_table.h"
 #include "file/reclaim.h"
 #include "file/room_request.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 

@@ -17,7 +17,7 @@
 
 #include "format/entry.h"
 #include "format/inode.h"
-#include "pool/pool.h"
+#include "pool/core/pool.h"
 
 namespace cairn::file {
 

@@ -1,7 +1,7 @@
 #include "file/map_growth.h"
 
 #include "file/settle.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "file/map.h"
-#include "pool/chunk.h"
+#include "pool/space/chunk.h"
 
 namespace cairn::file {
 

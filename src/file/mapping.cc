@@ -13,7 +13,7 @@
 #include "file/shape.h"
 #include "file/sync.h"
 #include "file/truncate.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 

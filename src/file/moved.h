@@ -8,7 +8,7 @@
 
 #include "file/directory.h"
 #include "file/file_system.h"
-#include "pool/redo.h"
+#include "pool/core/redo.h"
 
 namespace cairn::file {
 

@@ -6,8 +6,8 @@
 
 #include "file/open_table.h"
 #include "file/pins.h"
-#include "pool/lock.h"
-#include "pool/redo.h"
+#include "pool/core/redo.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::file {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "file/file_system.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

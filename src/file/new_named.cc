@@ -1,7 +1,7 @@
 #include "file/new_named.h"
 
 #include "file/map_growth.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file::names {
 

@@ -12,7 +12,7 @@
 #include "file/free_zeros.h"
 #include "file/moving.h"
 #include "file/open_table.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::file {
 namespace {

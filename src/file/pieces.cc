@@ -6,7 +6,7 @@
 #include "file/finish_write.h"
 #include "file/io.h"
 #include "file/run_cache.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "file/map_growth.h"
-#include "pool/space.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "file/process.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "support/fresh_pool.h"
 
 namespace cairn::file {

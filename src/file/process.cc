@@ -10,10 +10,10 @@
 #include "file/ending.h"
 #include "file/open_file.h"
 #include "file/open_table.h"
-#include "pool/free_lane.h"
-#include "pool/lane_patience.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/free_lane.h"
+#include "pool/lanes/lane_patience.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

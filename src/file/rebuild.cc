@@ -7,10 +7,10 @@
 #include "file/beyond_end.h"
 #include "file/open_table.h"
 #include "file/settle.h"
-#include "pool/find_chunk.h"
-#include "pool/free_chunks.h"
-#include "pool/redo.h"
-#include "pool/space.h"
+#include "pool/core/redo.h"
+#include "pool/space/find_chunk.h"
+#include "pool/space/free_chunks.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "file/pins.h"
-#include "pool/epoch.h"
-#include "pool/lock.h"
-#include "pool/recover.h"
-#include "pool/release.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/epoch.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/recover.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/release.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "file/file_system.h"
-#include "pool/redo.h"
+#include "pool/core/redo.h"
 
 namespace cairn::file {
 

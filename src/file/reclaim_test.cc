@@ -16,8 +16,8 @@
 #include "file/names.h"
 #include "file/open_file.h"
 #include "file/truncate.h"
-#include "pool/epoch.h"
-#include "pool/seats.h"
+#include "pool/lanes/epoch.h"
+#include "pool/lanes/seats.h"
 #include "support/fresh_pool.h"
 
 namespace cairn::file {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "file/directory.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "pool/epoch.h"
+#include "pool/lanes/epoch.h"
 
 namespace cairn::file {
 namespace {

@@ -19,8 +19,8 @@
 #pragma once
 
 #include "file/file_system.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

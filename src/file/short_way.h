@@ -10,7 +10,7 @@
 #include "file/access.h"
 #include "file/attributes.h"
 #include "file/run_cache.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

@@ -9,7 +9,7 @@
 #include "file/access.h"
 #include "file/attributes.h"
 #include "file/shape.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <ctime>
 
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 namespace {

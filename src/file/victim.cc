@@ -4,7 +4,7 @@
 
 #include "file/locked_name.h"
 #include "file/sync.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file::names {
 

@@ -2,7 +2,7 @@
 
 #include "file/settle.h"
 #include "file/shape.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

@@ -18,7 +18,7 @@
 #include "file/short_way.h"
 #include "file/sync.h"
 #include "file/write_bytes.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::file {
 namespace {

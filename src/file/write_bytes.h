@@ -2,7 +2,7 @@
 #pragma once
 
 #include "file/file_system.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::file {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "file/reclaim.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/space.h"
 
 namespace cairn::file {
 namespace {

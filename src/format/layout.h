@@ -89,13 +89,13 @@ struct alignas(64) State {
   Word boot_id[2];         // of the last attach: another one means that shared memory was lost
   Word attach_generation;  // counts full recoveries and first attaches
   Word sweep;              // 1: a process died with open files; unlinked ones may wait (file/)
-  Word lock_identity;      // devdax: the file of its locks (pool/lock_file.h); else 0
+  Word lock_identity;      // devdax: the file of its locks (pool/medium/lock_file.h); else 0
   Word unsynced;           // page media: 1 if some file may be marked unsynced (file/sync.h)
   Word reserved0[1];
 
   Word epoch;  // reclaim epoch, starts at 1
   Word reserved1[7];
-  Word rename_lock;  // directory renames, see pool/lock.h
+  Word rename_lock;  // directory renames, see pool/lanes/lock.h
   Word reserved2[7];
   Word attach_lock;  // first attach, last detach, grow
   Word reserved3[7];

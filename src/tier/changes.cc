@@ -6,7 +6,7 @@
 
 #include "base/coarse_clock.h"
 #include "file/attributes.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 

@@ -1,6 +1,6 @@
 // When a claim of this host's name means nothing any more.
 #include "file/attach.h"
-#include "pool/attach_lock.h"
+#include "pool/lanes/attach_lock.h"
 #include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"

@@ -11,7 +11,7 @@
 
 #include "file/attributes.h"
 #include "file/names.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/attributes.h"
 #include "tier/behind.h"
 #include "tier/claim.h"

@@ -7,7 +7,7 @@
 
 #include "file/attributes.h"
 #include "file/resolve.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::tier {
 namespace {

@@ -12,7 +12,7 @@
 #include "file/attributes.h"
 #include "file/moved.h"
 #include "file/tree.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/claim.h"
 #include "tier/claim_aside.h"
 #include "tier/drain_state.h"

@@ -8,7 +8,7 @@
 #include "file/names.h"
 #include "file/pins.h"
 #include "file/shape.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/at_home.h"
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"

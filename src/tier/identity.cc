@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/lower.h"
 
 namespace cairn::tier {

@@ -8,7 +8,7 @@
 #include "file/attributes.h"
 #include "file/names.h"
 #include "file/xattr.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/attributes.h"
 #include "tier/claim.h"
 #include "tier/lower.h"

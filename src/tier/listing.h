@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "file/directory.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::tier {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 

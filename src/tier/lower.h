@@ -23,7 +23,7 @@
 #include "file/evict.h"
 #include "file/file_system.h"
 #include "file/open_file.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/source.h"
 #include "tier/system.h"
 

@@ -5,7 +5,7 @@
 #include "file/make_room.h"
 #include "file/names.h"
 #include "format/inode.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/lower.h"
 
 namespace cairn::tier {

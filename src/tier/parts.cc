@@ -7,7 +7,7 @@
 #include "file/attributes.h"
 #include "file/names.h"
 #include "file/xattr.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/record.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "file/open_file.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::tier {
 

@@ -9,7 +9,7 @@
 #include "file/io.h"
 #include "file/names.h"
 #include "file/sync.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/listing.h"
 #include "tier/pool_file.h"
 

@@ -7,7 +7,7 @@
 #include "file/attributes.h"
 #include "file/moved.h"
 #include "file/names.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/beneath.h"
 #include "tier/drain.h"
 #include "tier/drain_state.h"

@@ -6,7 +6,7 @@
 #include "file/attributes.h"
 #include "file/open_table.h"
 #include "file/pins.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::tier {

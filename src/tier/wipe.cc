@@ -7,7 +7,7 @@
 #include "file/attributes.h"
 #include "file/names.h"
 #include "file/tree.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 #include "tier/listing.h"
 #include "tier/record.h"
 

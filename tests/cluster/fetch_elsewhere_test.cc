@@ -11,7 +11,7 @@
 #include "cluster/files_of_nodes.h"
 #include "cluster/spot.h"
 #include "file/moving.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::test {
 namespace {

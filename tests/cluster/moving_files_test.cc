@@ -12,8 +12,8 @@
 #include "cluster/job_lock.h"
 #include "cluster/own_files.h"
 #include "file/moving.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::test {
 namespace {

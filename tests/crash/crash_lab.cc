@@ -11,10 +11,10 @@
 #include "file/open_file.h"
 #include "file/rebuild.h"
 #include "file/sync.h"
-#include "pool/files.h"
-#include "pool/format_io.h"
-#include "pool/recover.h"
-#include "pool/seats.h"
+#include "pool/lanes/recover.h"
+#include "pool/lanes/seats.h"
+#include "pool/medium/files.h"
+#include "pool/medium/format_io.h"
 
 namespace cairn::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "crash/histories.h"
 #include "crash/history_steps.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/space.h"
 
 namespace cairn::test {
 namespace {

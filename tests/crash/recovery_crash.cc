@@ -3,8 +3,8 @@
 
 #include "crash/crash_lab.h"
 #include "file/attach.h"
-#include "pool/files.h"
-#include "pool/format_io.h"
+#include "pool/medium/files.h"
+#include "pool/medium/format_io.h"
 
 namespace cairn::test {
 namespace {

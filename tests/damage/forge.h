@@ -10,7 +10,7 @@
 #include "capi/handles.h"
 #include "file/directory.h"
 #include "file/directory_slots.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::test {
 

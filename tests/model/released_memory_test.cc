@@ -10,9 +10,9 @@
 
 #include "capi/handles.h"
 #include "model/temporary_pool.h"
-#include "pool/release.h"
-#include "pool/seats.h"
-#include "pool/space.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/release.h"
+#include "pool/space/space.h"
 #include "support/pool_stores.h"
 
 namespace cairn::test {

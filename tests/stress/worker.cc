@@ -9,8 +9,8 @@
 
 #include "base/crc32c.h"
 #include "capi/handles.h"
-#include "pool/release.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
+#include "pool/space/release.h"
 
 namespace cairn::test {
 namespace {

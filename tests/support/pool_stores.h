@@ -11,7 +11,7 @@
 
 #include "capi/handles.h"
 #include "persist/backend.h"
-#include "pool/pool.h"
+#include "pool/core/pool.h"
 
 namespace cairn::test {
 

@@ -9,7 +9,7 @@
 #include "file/make_room.h"
 #include "file/names.h"
 #include "file/sync.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

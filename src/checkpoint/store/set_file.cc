@@ -13,7 +13,7 @@
 #include "checkpoint/layout/text.h"
 #include "checkpoint/store/new_file.h"
 #include "file/words.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

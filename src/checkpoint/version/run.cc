@@ -6,7 +6,7 @@
 
 #include "base/coarse_clock.h"
 #include "checkpoint/version/patience.h"
-#include "pool/lock.h"
+#include "pool/lanes/lock.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "checkpoint/version/exchange.h"
 #include "checkpoint/version/run_words.h"
-#include "pool/seats.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::checkpoint {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "checkpoint/version/run_words.h"
-#include "pool/lock.h"
-#include "pool/seats.h"
+#include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 
 namespace cairn::checkpoint {
 

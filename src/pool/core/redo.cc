@@ -1,0 +1,110 @@
+#include "pool/core/redo.h"
+
+#include <cassert>
+
+#include "base/crc32c.h"
+
+namespace cairn::pool {
+namespace {
+
+uint64_t head_of(const format::Redo& redo, unsigned count) {
+  return count | static_cast<uint64_t>(crc32c(count, redo.step, count * sizeof redo.step[0])) << 32;
+}
+
+// Where a word lies: the region that it is stored through, and its address in records.
+struct Home {
+  Region* region;
+  uint64_t address;
+};
+
+Home home_of(const Pool& pool, const Word* word) {
+  Segment& first = *pool.segment[0];
+  const auto* p = reinterpret_cast<const uint8_t*>(word);
+  if (p >= first.base && p < first.base + (first.blocks << format::block_shift)) [[likely]]
+    return {&first.region, static_cast<uint64_t>(p - first.base)};
+  return {&pool.segment_of(word).region, pool.address_of(word)};
+}
+
+}  // namespace
+
+void Change::set(Word& word, uint64_t value) {
+  for (unsigned i = 0; may_have(word) && i < count_; ++i) {
+    if (word_[i] == &word) {
+      value_[i] = value;
+      return;
+    }
+  }
+  seen_ |= bit_of(word);
+  assert(count_ < format::redo_words);
+  word_[count_] = &word;
+  value_[count_] = value;
+  ++count_;
+}
+
+uint64_t Change::get(const Word& word) const {
+  for (unsigned i = 0; may_have(word) && i < count_; ++i) {
+    if (word_[i] == &word) return value_[i];
+  }
+  return word.load();
+}
+
+Status Change::commit() {
+  Region& lanes = pool_.segment[0]->region;  // where all records lie
+  Region* home[format::redo_words];
+  for (unsigned i = 0; i < count_; ++i) {
+    const Home at = home_of(pool_, word_[i]);
+    home[i] = at.region;
+    lanes.store(redo_.step[i].address, at.address);
+    lanes.store(redo_.step[i].value, value_[i]);
+  }
+  lanes.flush(redo_.step, count_ * sizeof redo_.step[0]);
+  // The head makes it happen, so what the change makes reachable must have arrived before it.
+  CAIRN_TRY(pool_.fence());
+  lanes.store(redo_.head, head_of(redo_, count_));
+  lanes.flush(&redo_.head, sizeof redo_.head);
+  CAIRN_TRY(pool_.fence());
+  for (unsigned i = 0; i < count_; ++i) {
+    home[i]->store(*word_[i], value_[i]);
+    home[i]->flush(word_[i], sizeof(Word));
+  }
+  CAIRN_TRY(pool_.fence());
+  lanes.store(redo_.head, 0);
+  lanes.flush(&redo_.head, sizeof redo_.head);
+  // The next record of this seat must not meet an older head; and who frees what this change cut
+  // off relies on it being over.
+  return pool_.fence();
+}
+
+Status replay(Pool& pool, format::Redo& redo) {
+  const uint64_t head = redo.head.load();
+  if (head == 0) {
+    // Its owner may have died before that was durable: replayed after a power loss, the record
+    // would undo what others change from now on. The caller fences before anybody does.
+    pool.flush(&redo.head, sizeof redo.head);
+    return Status();
+  }
+  const auto count = static_cast<unsigned>(head & 0xffffffff);
+  if (count == 0 || count > format::redo_words || head_of(redo, count) != head) {
+    // Torn: its change had not begun. The caller fences before anybody uses the record.
+    pool.store_flush(redo.head, 0);
+    return Status();
+  }
+  // Its owner may have died before it was durable: the words must not be without it. Where it
+  // cannot be written back they are stored all the same: the living must not see half a change.
+  pool.flush(&redo.head, sizeof redo.head);
+  Status status = pool.fence();
+  for (unsigned i = 0; i < count; ++i) {
+    const uint64_t address = redo.step[i].address.load();
+    if (Word* word = pool.word_at(address); word != nullptr) {
+      pool.store_flush(*word, redo.step[i].value.load());
+    } else {
+      status = fail(EUCLEAN, "%s: a redo record names the address %#llx outside the pool",
+                    pool.path.c_str(), static_cast<unsigned long long>(address));
+    }
+  }
+  if (Status s = pool.fence(); !s.ok()) status = s;
+  pool.store_flush(redo.head, 0);
+  return status;
+}
+
+}  // namespace cairn::pool

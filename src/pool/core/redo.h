@@ -1,0 +1,44 @@
+// Redo records: several words change as one. The words are described, the description made durable,
+// then they are stored, made durable, and the description is cleared. Whoever finds a record after
+// a crash stores its words again; they are absolute values of words that the owner had locked.
+#pragma once
+
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+class Change {
+ public:
+  Change(Pool& pool, LocalSeat& seat) : pool_(pool), redo_(seat.words->redo) {}
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+  // Later values for the same word win. At most format::redo_words.
+  void set(Word& word, uint64_t value);
+  // The value a word will have: set() if there was one, else what it holds.
+  [[nodiscard]] uint64_t get(const Word& word) const;
+  // Everything that the change makes reachable must have been flushed before. On return the change
+  // has happened for good; a failure to write back leaves it to recovery and is returned.
+  Status commit();
+
+ private:
+  Pool& pool_;
+  format::Redo& redo_;
+  [[nodiscard]] bool may_have(const Word& word) const { return (seen_ & bit_of(word)) != 0; }
+  static uint64_t bit_of(const Word& word) {
+    return 1ULL << (reinterpret_cast<uintptr_t>(&word) / sizeof(Word) % 64);
+  }
+
+  unsigned count_ = 0;
+  uint64_t seen_ = 0;  // bits of the words that were set: most words are set once
+  Word* word_[format::redo_words];
+  uint64_t value_[format::redo_words];
+};
+
+// Stores and flushes the words of a valid record and clears it; does nothing for an empty or
+// unfinished one. EUCLEAN: it names an address outside the pool; or the failure to write back. That
+// the record is clear is not durable yet: the caller fences before anybody uses it or what it
+// named.
+Status replay(Pool& pool, format::Redo& redo);
+
+}  // namespace cairn::pool

@@ -1,0 +1,63 @@
+// Looking for a lane that nobody has. Processes take theirs at any moment, without a lock that is
+// held by all who do.
+#pragma once
+
+#include "media/liveness.h"
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+// Takes a free lane, held by a liveness lock: of a description of its own, or of `descriptor`'s if
+// that is not -1. `inherited`: the lock's mapping survives fork (for a child that is about to be
+// born). EBUSY: there is no free lane.
+Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
+                           int descriptor = -1);
+// The same with the lock kept by a descriptor that survives exec; for who has a lane already and is
+// about to execute another program.
+Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
+
+// How a lane's liveness lock is held.
+class LaneLock {
+ public:
+  LaneLock() = default;
+  virtual ~LaneLock() = default;
+  LaneLock(const LaneLock&) = delete;
+  LaneLock& operator=(const LaneLock&) = delete;
+
+  // EAGAIN: somebody has it.
+  virtual Status take(uint32_t lane) = 0;
+  // The one that was taken, after all: nothing holds it any more.
+  virtual void give_back(uint32_t lane) = 0;
+};
+
+class OwnLock final : public LaneLock {
+ public:
+  OwnLock(const Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
+          int descriptor)
+      : pool_(pool), inheritance_(inheritance), lock_(lock), descriptor_(descriptor) {}
+  Status take(uint32_t lane) override;
+  void give_back(uint32_t lane) override;
+
+ private:
+  const Pool& pool_;
+  media::Inheritance inheritance_;
+  media::LivenessLock* lock_;
+  int descriptor_;
+};
+
+class LockForExec final : public LaneLock {
+ public:
+  // `lock_file`: a descriptor of it.
+  LockForExec(int lock_file, int* descriptor) : lock_file_(lock_file), descriptor_(descriptor) {}
+  Status take(uint32_t lane) override;
+  void give_back(uint32_t lane) override;
+
+ private:
+  int lock_file_;
+  int* descriptor_;
+};
+
+// What both do. Dead lanes are recovered only if no other is free.
+Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, LaneLock& lock);
+
+}  // namespace cairn::pool

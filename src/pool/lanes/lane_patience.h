@@ -1,0 +1,32 @@
+// Patience: whoever finds no free lane asks again for a while, because processes come and go.
+//
+// Nobody waits with a lock that those need who would leave: an attach gives the attach lock back in
+// between, and a thread that is inside a call already does not wait at all. A process that has
+// waited in vain fails at once from then on, until it gets a lane: each of its calls would wait
+// anew.
+#pragma once
+
+#include <chrono>
+
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+inline constexpr std::chrono::seconds lane_patience{10};
+
+class LanePatience {
+ public:
+  explicit LanePatience(const Pool& pool) : pool_(pool) {}
+  // After a failure: pauses, and says whether to try again.
+  bool goes_on(const Status& failure);
+
+ private:
+  const Pool& pool_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::chrono::milliseconds pause_{1};
+};
+
+// It has one now, and waits again for another.
+void note_lane_taken(const Pool& pool);
+
+}  // namespace cairn::pool

@@ -1,0 +1,101 @@
+#include "pool/medium/growth.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "pool/medium/format_io.h"
+#include "pool/medium/segment_files.h"
+
+namespace cairn::pool {
+namespace {
+
+Status check_size(const Pool& pool, uint32_t number) {
+  Segment& segment = *pool.segment[number];
+  const uint64_t blocks = pool.superblock().segment[number].blocks.load();
+  if (blocks > segment.blocks)
+    return fail(EUCLEAN, "%s: segment %u is cut off: %llu of %llu bytes are there",
+                pool.path.c_str(), number,
+                static_cast<unsigned long long>(segment.blocks) * format::block_size,
+                static_cast<unsigned long long>(blocks) * format::block_size);
+  segment.blocks = blocks;
+  return Status();
+}
+
+Status map_further(Pool& pool, uint32_t number) {
+  auto fd =
+      media::open_segment(segment_path(pool.path, number).c_str(),
+                          pool.read_only ? media::Access::read_only : media::Access::read_write);
+  if (!fd.ok()) return fd.status();
+  CAIRN_TRY(map_segment(pool, number, *fd, manner_of(pool)));
+  Status status = check_size(pool, number);
+  if (status.ok()) {
+    lay_out(*pool.segment[number], 0);
+    status = check_segment_header(pool, number);
+  }
+  if (status.ok()) {
+    pool.segments.store(number + 1, std::memory_order_release);
+  } else {
+    unmap_segment(pool, number);
+  }
+  return status;
+}
+
+Status fill_in(Pool& pool, uint32_t number) {
+  Segment& segment = *pool.segment[number];
+  lay_out(segment, 0);
+  if (segment.reserve)
+    CAIRN_TRY(segment.reserve(
+        0, static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base)));
+  if (!pool.is_volatile) CAIRN_TRY(sync_directory(pool.path));
+  return publish_segment(pool, number);
+}
+
+}  // namespace
+
+Status map_new_segments(Pool& pool) {
+  const uint64_t count =
+      std::min<uint64_t>(pool.superblock().segments.load(), format::max_segments);
+  for (uint32_t s = pool.segments.load(); s < count; ++s) CAIRN_TRY(map_further(pool, s));
+  return Status();
+}
+
+Status add_segment(Pool& pool, uint64_t bytes) {
+  CAIRN_TRY(pool.see_growth());
+  const std::lock_guard guard(pool.growing);
+  const uint32_t number = pool.segments.load();
+  if (number >= format::max_segments)
+    return fail(ENOSPC, "%s: it has %u segments, the maximum", pool.path.c_str(), number);
+  const Manner manner = manner_of(pool);
+  if (manner.medium.kind == media::MediumKind::devdax)
+    return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
+  // Before it is rounded up, which could wrap round.
+  constexpr uint64_t most = format::max_segment_blocks * format::block_size;
+  if (bytes > most)
+    return fail(EFBIG, "%s: it grows by at most %llu bytes in one step, not by %llu",
+                pool.path.c_str(), static_cast<unsigned long long>(most),
+                static_cast<unsigned long long>(bytes));
+  const uint64_t size =
+      std::max<uint64_t>((bytes + format::chunk_size - 1) / format::chunk_size * format::chunk_size,
+                         2 * format::chunk_size);
+  auto medium = media::recognise(pool.path.c_str());
+  if (medium.ok() && medium->size != 0 && size > medium->size)
+    return fail(ENOSPC, "%s: %llu bytes do not fit, its file system has %llu free",
+                pool.path.c_str(), static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(medium->size));
+  const std::string path = segment_path(pool.path, number);
+  // Left by somebody who died before the superblock named it.
+  unlink(path.c_str());
+  auto fd = media::create_segment(path.c_str(), size);
+  if (!fd.ok()) return fd.status();
+  Status status = map_segment(pool, number, *fd, manner);
+  if (status.ok()) {
+    status = fill_in(pool, number);
+    if (!status.ok()) unmap_segment(pool, number);
+  }
+  if (!status.ok()) unlink(path.c_str());
+  return status;
+}
+
+}  // namespace cairn::pool

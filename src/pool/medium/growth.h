@@ -1,0 +1,16 @@
+// Growth: a pool gets further segments while processes are attached to it. Whoever meets an address
+// in a segment that he has not mapped yet maps it then (Pool::has_segment).
+#pragma once
+
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+// Adds one segment of at least `bytes`; the caller holds the attach lock.
+Status add_segment(Pool& pool, uint64_t bytes);
+
+// Maps those that the superblock names and that are not mapped yet. The caller sees to it that no
+// other thread does so.
+Status map_new_segments(Pool& pool);
+
+}  // namespace cairn::pool

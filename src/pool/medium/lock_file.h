@@ -1,0 +1,31 @@
+// The lock file of a pool on a device. A device has no file whose bytes could be locked by all who
+// use it: containers have device nodes of their own. So the pool lies on the device and its locks
+// on a file in shared memory, and the pool says which file that is (State::lock_identity: boot,
+// device and inode of the file, and a random token in it). Whoever sees another file under that
+// name, as in a container with a /dev/shm of its own, is refused: he could not see who is alive.
+//
+// The word changes hands when the boot is another one (nobody can be attached any more), and when
+// the pool was detached cleanly (nobody is).
+#pragma once
+
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+// Sets pool.home and pool.lock_path: /dev/shm/cairn-UID/.device-UUID and `lock` in it. The pool's
+// identity must be known.
+void name_lock_file(Pool& pool);
+
+// Makes the directory and the lock file, unless they are there, and the file the one in force.
+// ESTALE: another one is, and processes may be attached through it. For a pool that is only looked
+// at nothing is made or changed.
+Status agree_on_lock_file(Pool& pool);
+
+// The first attach calls this when it has cleared State::clean: ESTALE if another lock file came
+// into force in that moment.
+Status confirm_lock_file(Pool& pool);
+
+// Removes the directory with the lock file and what lies beside it.
+void remove_lock_file(const Pool& pool);
+
+}  // namespace cairn::pool

@@ -1,0 +1,39 @@
+// Segment files: where a pool's segments lie, and how they are mapped.
+#pragma once
+
+#include <string>
+
+#include "media/media.h"
+#include "pool/core/pool.h"
+
+namespace cairn::pool {
+
+// Rounded down to whole chunks.
+inline uint64_t whole_chunks(uint64_t bytes) {
+  return bytes / format::chunk_size * format::chunk_size;
+}
+
+std::string segment_path(const std::string& pool, uint32_t number);
+
+// How a pool's segments are stored to.
+struct Manner {
+  media::Description medium;
+  persist::Granularity granularity = persist::Granularity::none;
+  size_t stream_min = 0;
+};
+// Takes over a stored granularity, if there is such a one.
+void set_granularity(uint64_t stored, Manner* manner);
+// What the creator saw, and put into the superblock.
+Manner manner_of(const Pool& pool);
+
+// Maps segment `number` from `fd`, which it takes over. The caller counts it when it can be used.
+Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner);
+// Gives back one that is mapped and has not been counted.
+void unmap_segment(Pool& pool, uint32_t number);
+
+// Makes the names in a directory survive power loss, where anything does.
+Status sync_directory(const std::string& path);
+// Removes a pool's segments, its empty folder for companions and its own, as far as they are there.
+void remove_tree(const std::string& path);
+
+}  // namespace cairn::pool

@@ -1,0 +1,53 @@
+// Space: blocks are taken from chunks of 512 (find_chunk.h), each process from its own. When space
+// is short anybody takes any block, so ENOSPC means that there is none.
+#pragma once
+
+#include "pool/space/chunk.h"
+#include "pool/space/free_blocks.h"
+
+namespace cairn::pool {
+
+// Contiguous blocks that were taken and stand in slot `slot` of the seat as in flight.
+struct BlockRun {
+  BlockRef first;
+  uint32_t count = 0;
+  bool zero = false;  // all of it is known to hold zeros
+  unsigned slot = 0;
+};
+
+// What a chunk's blocks are taken for: bytes of files from its start on, what is looked up (inodes,
+// directories, nodes) from its end on, so that it lies together and a process that looks at many
+// files maps few pages.
+enum class Use : uint8_t { bytes, lookup };
+
+struct BlockRequest {
+  uint64_t inode = 0;
+  uint64_t file_block = 0;  // the first one
+  unsigned level = 0;
+  uint32_t wanted = 1;  // blocks, at most 512
+  Need need = Need::ordinary;
+  Use use = Use::bytes;
+};
+
+// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also
+// after reclaiming. The caller publishes them and calls settle(), or gives them back.
+Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request);
+// The run (or what is left of it) is published, or the rest given back: the slot is free again.
+void settle(Pool& pool, LocalSeat& seat, const BlockRun& run);
+// Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
+// cleared the only words that named them): clears the entries, then the records. Kill-safe.
+void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
+// The same for a 2 MiB leaf: 512 blocks, one entry.
+void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
+
+struct Usage {
+  uint64_t usable = 0;   // blocks
+  uint64_t held = 0;     // free, in memory that the pool holds
+  uint64_t untouched = 0;  // free, in memory that it has never taken or has given back
+  uint64_t free = 0;       // both; the reserve included
+  uint64_t reserve = 0;    // of these, still there
+};
+// Counts the free bits. Exact when nobody takes or frees meanwhile.
+Usage usage(Pool& pool);
+
+}  // namespace cairn::pool
