@@ -1,5 +1,5 @@
 // C API: attributes by inode number, extended ones too.
-#include "file/attributes.h"
+#include "file/inode/attributes.h"
 
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "capi/handles.h"
-#include "file/access.h"
-#include "file/make_room.h"
-#include "file/truncate.h"
-#include "file/xattr.h"
+#include "file/data/access.h"
+#include "file/data/truncate.h"
+#include "file/inode/xattr.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_mode.h"
 

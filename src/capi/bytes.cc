@@ -5,10 +5,10 @@
 #include <climits>
 
 #include "capi/handles.h"
-#include "file/access.h"
-#include "file/io.h"
-#include "file/short_way.h"
-#include "file/sync.h"
+#include "file/data/access.h"
+#include "file/data/io.h"
+#include "file/data/short_way.h"
+#include "file/data/sync.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::capi {

@@ -14,7 +14,7 @@
 #include "cluster/collect.h"
 #include "cluster/collect_ahead.h"
 #include "cluster/renaming.h"
-#include "file/room_request.h"
+#include "file/space/room_request.h"
 #include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "capi/handles.h"
-#include "file/access.h"
-#include "file/attributes.h"
-#include "file/io.h"
-#include "file/sync.h"
-#include "file/truncate.h"
+#include "file/data/access.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/data/truncate.h"
+#include "file/inode/attributes.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::capi {

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cairn/cairn.h"
-#include "file/file_system.h"
-#include "file/mapping.h"
-#include "file/open_file.h"
-#include "file/pieces.h"
-#include "file/process.h"
+#include "file/data/mapping.h"
+#include "file/data/pieces.h"
+#include "file/inode/file_system.h"
+#include "file/open/open_file.h"
+#include "file/open/process.h"
 #include "persist/write_window.h"
 
 struct cairn_pool {

@@ -1,5 +1,5 @@
 // C API: names.
-#include "file/names.h"
+#include "file/namespace/names.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "capi/handles.h"
-#include "file/make_room.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::capi {

@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "capi/handles.h"
-#include "file/access.h"
-#include "file/attributes.h"
-#include "file/companion.h"
-#include "file/make_room.h"
-#include "file/names.h"
-#include "file/truncate.h"
+#include "file/data/access.h"
+#include "file/data/truncate.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/names.h"
+#include "file/open/companion.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/lower.h"
 

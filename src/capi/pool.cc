@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "capi/handles.h"
-#include "file/attach.h"
-#include "file/check.h"
-#include "file/reclaim.h"
+#include "file/inode/reclaim.h"
+#include "file/recovery/attach.h"
+#include "file/recovery/check.h"
 #include "media/lifetime.h"
 #include "media/media.h"
 #include "persist/file_size_limit.h"

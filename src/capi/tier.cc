@@ -16,7 +16,7 @@
 #include "capi/cover_handle.h"
 #include "capi/handles.h"
 #include "cluster/collect.h"
-#include "file/attributes.h"
+#include "file/inode/attributes.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"
 #include "tier/evict.h"

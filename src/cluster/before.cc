@@ -7,8 +7,8 @@
 
 #include "cluster/ask.h"
 #include "cluster/spot.h"
-#include "file/resolve.h"
-#include "file/tree.h"
+#include "file/namespace/resolve.h"
+#include "file/namespace/tree.h"
 #include "pool/lanes/seats.h"
 #include "tier/listing.h"
 

@@ -10,7 +10,7 @@
 #include "cluster/held_record.h"
 #include "cluster/names_parts.h"
 #include "cluster/way.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "tier/keep_times.h"
 #include "tier/system.h"
 

@@ -6,7 +6,7 @@
 
 #include "cluster/collect_file.h"
 #include "cluster/cover_records.h"
-#include "file/open_table.h"
+#include "file/inode/open_table.h"
 #include "tier/drain_state.h"
 #include "tier/parts.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cluster/record.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "tier/drain.h"
 #include "tier/system.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cluster/by_name.h"
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::cluster {
 

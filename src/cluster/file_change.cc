@@ -1,8 +1,8 @@
 #include "cluster/file_change.h"
 
-#include "file/attributes.h"
-#include "file/make_room.h"
-#include "file/truncate.h"
+#include "file/data/truncate.h"
+#include "file/inode/attributes.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::cluster {

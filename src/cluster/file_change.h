@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cluster/messages.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::cluster {
 

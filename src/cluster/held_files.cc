@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "cluster/file_change.h"
-#include "file/attributes.h"
-#include "file/io.h"
-#include "file/make_room.h"
-#include "file/moving.h"
-#include "file/sync.h"
-#include "file/truncate.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/data/truncate.h"
+#include "file/inode/attributes.h"
+#include "file/inode/moving.h"
+#include "file/space/make_room.h"
 
 namespace cairn::cluster {
 namespace {
@@ -55,7 +55,7 @@ Status HeldFiles::hold(const Uuid& file, bool writing) {
     auto opened = std::make_shared<tier::PoolFile>(fs_, words[0], writing ? O_RDWR : O_RDONLY,
                                                    words[1], true);
     Status status = opened->status();
-    // Counted as an opener first, as file/moving.h asks for.
+    // Counted as an opener first, as file/inode/moving.h asks for.
     if (status.ok() && file::is_moving(*(**opened).inode))
       status = fail(EAGAIN, "being moved to another node; retry");
     if (!status.ok()) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cluster/messages.h"
-#include "file/remote.h"
+#include "file/inode/remote.h"
 #include "tier/pool_file.h"
 
 namespace cairn::cluster {

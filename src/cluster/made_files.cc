@@ -6,9 +6,9 @@
 #include "cluster/names.h"
 #include "cluster/names_parts.h"
 #include "cluster/new_name.h"
-#include "file/attributes.h"
-#include "file/make_room.h"
-#include "file/moving.h"
+#include "file/inode/attributes.h"
+#include "file/inode/moving.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 

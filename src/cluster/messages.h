@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cluster/record.h"
-#include "file/remote.h"
+#include "file/inode/remote.h"
 
 namespace cairn::cluster {
 
@@ -19,7 +19,7 @@ enum class Op : uint32_t {
   change_file,
   rename_file,  // `value`: flags of file::rename()
   remove_file,
-  // Of the state that follows the path: nobody opens it from now on (file/moving.h), unless
+  // Of the state that follows the path: nobody opens it from now on (file/inode/moving.h), unless
   // somebody has it open. EAGAIN: it is moving; `value` 1: for too long.
   reserve_file,
   release_reserved,

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "file/pieces.h"
+#include "file/data/pieces.h"
 
 namespace cairn::cluster {
 

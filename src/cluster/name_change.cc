@@ -7,10 +7,10 @@
 
 #include "cluster/file_change.h"
 #include "cluster/spot.h"
-#include "file/make_room.h"
-#include "file/names.h"
-#include "file/open_table.h"
-#include "file/pins.h"
+#include "file/inode/open_table.h"
+#include "file/inode/pins.h"
+#include "file/namespace/names.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 

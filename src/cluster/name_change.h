@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cluster/job.h"
-#include "file/names.h"
-#include "file/remote.h"
+#include "file/inode/remote.h"
+#include "file/namespace/names.h"
 
 namespace cairn::cluster {
 

@@ -6,7 +6,7 @@
 
 #include "cluster/names_parts.h"
 #include "cluster/paths_of.h"
-#include "file/moving.h"
+#include "file/inode/moving.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 

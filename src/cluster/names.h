@@ -13,7 +13,7 @@
 #include <string>
 
 #include "cluster/job.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 
 namespace cairn::cluster {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cluster/spot.h"
-#include "file/tree.h"
+#include "file/namespace/tree.h"
 #include "tier/listing.h"
 
 namespace cairn::cluster {

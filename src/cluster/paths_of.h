@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cluster/job.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 
 namespace cairn::cluster {
 

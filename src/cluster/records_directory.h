@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "tier/records_directory.h"
 #include "tier/system.h"
 

@@ -7,7 +7,7 @@
 #include "cluster/names_parts.h"
 #include "cluster/new_name.h"
 #include "cluster/renaming.h"
-#include "file/make_room.h"
+#include "file/space/make_room.h"
 
 namespace cairn::cluster {
 namespace {

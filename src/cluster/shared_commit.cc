@@ -6,9 +6,9 @@
 #include "cluster/held_record.h"
 #include "cluster/moved_records.h"
 #include "cluster/shared_file.h"
-#include "file/io.h"
-#include "file/sync.h"
-#include "file/truncate.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/data/truncate.h"
 
 namespace cairn::cluster {
 namespace {

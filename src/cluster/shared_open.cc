@@ -10,9 +10,9 @@
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
 #include "cluster/spot.h"
-#include "file/io.h"
-#include "file/open_table.h"
-#include "file/sync.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/inode/open_table.h"
 #include "tier/system.h"
 
 namespace cairn::cluster {

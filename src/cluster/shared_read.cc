@@ -5,7 +5,7 @@
 
 #include "cluster/base_file.h"
 #include "cluster/shared_file.h"
-#include "file/io.h"
+#include "file/data/io.h"
 
 namespace cairn::cluster {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cluster/job.h"
-#include "file/directory.h"
-#include "file/names.h"
+#include "file/namespace/directory.h"
+#include "file/namespace/names.h"
 
 namespace cairn::cluster {
 

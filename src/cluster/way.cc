@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "cluster/directories.h"
-#include "file/directory.h"
+#include "file/namespace/directory.h"
 #include "pool/lanes/seats.h"
 #include "tier/beneath.h"
 #include "tier/lower.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "tier/system.h"
 
 namespace cairn::cluster {

@@ -9,7 +9,7 @@
 
 #include "cluster/contents.h"
 #include "cluster/hold.h"
-#include "file/remote.h"
+#include "file/inode/remote.h"
 
 namespace cairn::cluster {
 

@@ -73,7 +73,7 @@ struct FileWords {
   // Counts those that succeeded: what one that fails took may have been promised to another one
   // meanwhile. Never flushed.
   Word preallocations;
-  // Only its name has changed since lower had the same (file/moved.h): its ctime then, 0:
+  // Only its name has changed since lower had the same (file/namespace/moved.h): its ctime then, 0:
   // no such note; `change` then; and what the file was in lower.
   Word moved;
   Word moved_change;

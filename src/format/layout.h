@@ -32,7 +32,7 @@ inline constexpr uint64_t known_compatible = 0;
 // Page media: every inode's synced_size is kept (inode.h), and decides after a power loss.
 inline constexpr uint64_t feature_synced_size = 1;
 inline constexpr uint64_t known_read_only = feature_synced_size;
-// A file can become lazy while others read and write it (file/evict.h). A program that does
+// A file can become lazy while others read and write it (file/space/evict.h). A program that does
 // not know this takes the holes of an evicted file for zeros. Set when a pool is created, never
 // afterwards: a program that does not know it could have the pool attached already.
 inline constexpr uint64_t feature_evictions = 1;
@@ -90,7 +90,7 @@ struct alignas(64) State {
   Word attach_generation;  // counts full recoveries and first attaches
   Word sweep;              // 1: a process died with open files; unlinked ones may wait (file/)
   Word lock_identity;      // devdax: the file of its locks (pool/medium/lock_file.h); else 0
-  Word unsynced;           // page media: 1 if some file may be marked unsynced (file/sync.h)
+  Word unsynced;           // page media: 1 if some file may be marked unsynced (file/data/sync.h)
   Word reserved0[1];
 
   Word epoch;  // reclaim epoch, starts at 1

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "file/directory.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
+#include "file/namespace/directory.h"
 
 namespace cairn::tier {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "file/xattr.h"
+#include "file/inode/xattr.h"
 #include "tier/drain_mode.h"
 #include "tier/record.h"
 #include "tier/system.h"

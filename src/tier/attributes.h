@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::tier {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "file/attributes.h"
+#include "file/inode/attributes.h"
 #include "tier/listing.h"
 
 namespace cairn::tier {

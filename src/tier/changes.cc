@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/coarse_clock.h"
-#include "file/attributes.h"
+#include "file/inode/attributes.h"
 #include "pool/lanes/lock.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"

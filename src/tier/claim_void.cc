@@ -1,5 +1,5 @@
 // When a claim of this host's name means nothing any more.
-#include "file/attach.h"
+#include "file/recovery/attach.h"
 #include "pool/lanes/attach_lock.h"
 #include "tier/claim.h"
 #include "tier/cover.h"

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "file/attributes.h"
-#include "file/names.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/attributes.h"
 #include "tier/behind.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "media/liveness.h"
 #include "tier/cover_state.h"
 #include "tier/record.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
-#include "file/attributes.h"
-#include "file/resolve.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/resolve.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::tier {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "file/attributes.h"
-#include "file/moved.h"
-#include "file/tree.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/moved.h"
+#include "file/namespace/tree.h"
 #include "pool/lanes/lock.h"
 #include "tier/claim.h"
 #include "tier/claim_aside.h"

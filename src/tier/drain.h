@@ -70,7 +70,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 Status end_drain(const Cover& cover);
 
 // The regular files that a drain of the cover would write, and their bytes. A file that was renamed
-// since lower had it is not written (file/moved.h).
+// since lower had it is not written (file/namespace/moved.h).
 struct Undrained {
   uint64_t files = 0;
   uint64_t bytes = 0;

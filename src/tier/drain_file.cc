@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "file/attributes.h"
-#include "file/pins.h"
+#include "file/inode/attributes.h"
+#include "file/inode/pins.h"
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"
 #include "tier/listing.h"

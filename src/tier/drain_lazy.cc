@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "file/attributes.h"
+#include "file/inode/attributes.h"
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "file/pins.h"
+#include "file/inode/pins.h"
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"
 #include "tier/listing.h"

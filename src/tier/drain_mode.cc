@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "file/directory.h"
-#include "file/make_room.h"
-#include "file/xattr.h"
+#include "file/inode/xattr.h"
+#include "file/namespace/directory.h"
+#include "file/space/make_room.h"
 
 namespace cairn::tier {
 namespace {

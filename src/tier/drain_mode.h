@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::tier {
 

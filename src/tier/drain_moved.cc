@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "file/moved.h"
-#include "file/names.h"
-#include "file/pins.h"
-#include "file/shape.h"
+#include "file/inode/pins.h"
+#include "file/inode/shape.h"
+#include "file/namespace/moved.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/lock.h"
 #include "tier/at_home.h"
 #include "tier/drain_state.h"

@@ -143,7 +143,7 @@ struct DrainState {
 // --- changes.cc ---
 // The ctime of an inode, with what its writers have not folded yet.
 uint64_t change_time(file::FileSystem& fs, const file::Map& map);
-// The shape of an inode once no change of its structure is under way (file/shape.h). Such a
+// The shape of an inode once no change of its structure is under way (file/inode/shape.h). Such a
 // change shows its new time before all of it is done, so a copier compares the shape as well.
 // EBUSY: a process does not get on with one.
 Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map);

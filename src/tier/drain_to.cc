@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "file/io.h"
-#include "file/tree.h"
+#include "file/data/io.h"
+#include "file/namespace/tree.h"
 #include "tier/beneath.h"
 #include "tier/claim.h"
 #include "tier/drain_state.h"

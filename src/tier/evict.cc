@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/coarse_clock.h"
-#include "file/attributes.h"
-#include "file/evict.h"
-#include "file/moving.h"
-#include "file/reclaim.h"
+#include "file/inode/attributes.h"
+#include "file/inode/moving.h"
+#include "file/inode/reclaim.h"
+#include "file/space/evict.h"
 #include "pool/lanes/lock.h"
 #include "pool/space/space.h"
 #include "tier/at_home.h"

@@ -2,18 +2,18 @@
 //
 // A file may go if it is drained and at home (changes.cc): lower has its bytes, synced and readable
 // by this process, under the path by which the pool finds a lazy file (LowerTree::locate). It has
-// one name, nobody has it mapped, and nothing has changed since the drain (file/evict.h).
+// one name, nobody has it mapped, and nothing has changed since the drain (file/space/evict.h).
 #pragma once
 
 #include <cstdint>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::tier {
 
 // Makes a file lazy again; does nothing if it is. `*blocks`: how many blocks of the pool come back
 // once their readers are done. EINVAL: not a regular file. EBUSY: it is not drained, or it is in
-// use in a way that keeps it (file/evict.h). ESTALE: lower has something else by now. EAGAIN:
+// use in a way that keeps it (file/space/evict.h). ESTALE: lower has something else by now. EAGAIN:
 // another process holds its lock. EOPNOTSUPP: an earlier version created the pool. Else the error
 // of lower.
 Status evict(file::FileSystem& fs, uint64_t inode, uint64_t* blocks);

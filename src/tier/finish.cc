@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "file/attributes.h"
-#include "file/tree.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/tree.h"
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"

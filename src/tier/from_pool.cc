@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "file/io.h"
-#include "file/resolve.h"
+#include "file/data/io.h"
+#include "file/namespace/resolve.h"
 #include "tier/attributes.h"
 #include "tier/beneath.h"
 #include "tier/pool_file.h"

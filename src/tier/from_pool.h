@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "file/attributes.h"
-#include "file/directory.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/directory.h"
 
 namespace cairn::tier {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/coarse_clock.h"
-#include "file/attributes.h"
-#include "file/names.h"
-#include "file/xattr.h"
+#include "file/inode/attributes.h"
+#include "file/inode/xattr.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/lock.h"
 #include "tier/attributes.h"
 #include "tier/claim.h"

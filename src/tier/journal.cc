@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "base/crc32c.h"
-#include "file/directory.h"
-#include "file/io.h"
-#include "file/names.h"
-#include "file/sync.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/namespace/directory.h"
+#include "file/namespace/names.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"

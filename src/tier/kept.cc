@@ -6,8 +6,8 @@
 #include <ctime>
 #include <utility>
 
-#include "file/attributes.h"
-#include "file/tree.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/tree.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 #include "tier/parts.h"

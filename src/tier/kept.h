@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::tier {
 

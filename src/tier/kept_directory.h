@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 #include "tier/same_directory.h"
 #include "tier/system.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "file/directory.h"
+#include "file/namespace/directory.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::tier {

@@ -19,10 +19,10 @@
 #include <optional>
 #include <string>
 
-#include "file/directory.h"
-#include "file/evict.h"
-#include "file/file_system.h"
-#include "file/open_file.h"
+#include "file/inode/file_system.h"
+#include "file/namespace/directory.h"
+#include "file/open/open_file.h"
+#include "file/space/evict.h"
 #include "pool/lanes/seats.h"
 #include "tier/source.h"
 #include "tier/system.h"

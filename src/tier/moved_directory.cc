@@ -2,7 +2,7 @@
 // are as they were, so a drain links them to their new place (drain_moved.cc).
 #include <sys/stat.h>
 
-#include "file/names.h"
+#include "file/namespace/names.h"
 #include "tier/at_home.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"

@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
-#include "file/make_room.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
+#include "file/space/make_room.h"
 #include "format/inode.h"
 #include "pool/lanes/seats.h"
 #include "tier/lower.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 #include "tier/source.h"
 
 namespace cairn::tier {

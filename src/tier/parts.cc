@@ -4,9 +4,9 @@
 
 #include <charconv>
 
-#include "file/attributes.h"
-#include "file/names.h"
-#include "file/xattr.h"
+#include "file/inode/attributes.h"
+#include "file/inode/xattr.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/listing.h"
 #include "tier/lower.h"

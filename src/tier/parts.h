@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::tier {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::tier {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "file/directory.h"
+#include "file/namespace/directory.h"
 
 namespace cairn::tier {
 

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "file/io.h"
-#include "file/names.h"
-#include "file/sync.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/listing.h"
 #include "tier/pool_file.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "file/attributes.h"
-#include "file/moved.h"
-#include "file/names.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/moved.h"
+#include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/beneath.h"
 #include "tier/drain.h"

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <utility>
 
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::tier {
 

@@ -5,13 +5,13 @@
 #include <optional>
 #include <vector>
 
-#include "file/attributes.h"
-#include "file/io.h"
-#include "file/make_room.h"
-#include "file/missing_space.h"
-#include "file/sync.h"
-#include "file/tree.h"
-#include "file/truncate.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/data/truncate.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/tree.h"
+#include "file/space/make_room.h"
+#include "file/space/missing_space.h"
 #include "pool/core/redo.h"
 #include "pool/lanes/lock.h"
 #include "pool/space/space.h"

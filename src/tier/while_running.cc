@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "file/attributes.h"
-#include "file/open_table.h"
-#include "file/pins.h"
+#include "file/inode/attributes.h"
+#include "file/inode/open_table.h"
+#include "file/inode/pins.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_state.h"
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "file/attributes.h"
-#include "file/names.h"
-#include "file/tree.h"
+#include "file/inode/attributes.h"
+#include "file/namespace/names.h"
+#include "file/namespace/tree.h"
 #include "pool/lanes/lock.h"
 #include "tier/listing.h"
 #include "tier/record.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "file/io.h"
+#include "file/data/io.h"
 #include "tier/system.h"
 
 namespace cairn::tier {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::tier {
 

@@ -9,9 +9,9 @@
 
 #include "base/crc32c_bulk.h"
 #include "checkpoint/nodes.h"
-#include "file/io.h"
-#include "file/names.h"
-#include "file/truncate.h"
+#include "file/data/io.h"
+#include "file/data/truncate.h"
+#include "file/namespace/names.h"
 
 namespace cairn::checkpoint {
 namespace {

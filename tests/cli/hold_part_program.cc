@@ -10,7 +10,7 @@
 #include "capi/handles.h"
 #include "cluster/collect_file.h"
 #include "cluster/record.h"
-#include "file/io.h"
+#include "file/data/io.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"

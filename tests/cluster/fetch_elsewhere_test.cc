@@ -10,7 +10,7 @@
 #include "capi/job.h"
 #include "cluster/files_of_nodes.h"
 #include "cluster/spot.h"
-#include "file/moving.h"
+#include "file/inode/moving.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::test {

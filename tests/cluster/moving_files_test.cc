@@ -11,7 +11,7 @@
 #include "cluster/files_of_nodes.h"
 #include "cluster/job_lock.h"
 #include "cluster/own_files.h"
-#include "file/moving.h"
+#include "file/inode/moving.h"
 #include "pool/lanes/lock.h"
 #include "pool/lanes/seats.h"
 

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstring>
 
-#include "file/attach.h"
-#include "file/check.h"
-#include "file/open_file.h"
-#include "file/rebuild.h"
-#include "file/sync.h"
+#include "file/data/sync.h"
+#include "file/open/open_file.h"
+#include "file/recovery/attach.h"
+#include "file/recovery/check.h"
+#include "file/recovery/rebuild.h"
 #include "pool/lanes/recover.h"
 #include "pool/lanes/seats.h"
 #include "pool/medium/files.h"

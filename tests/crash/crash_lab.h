@@ -10,7 +10,7 @@
 
 #include "capi/handles.h"
 #include "crash/snapshot.h"
-#include "file/pins.h"
+#include "file/inode/pins.h"
 #include "model/temporary_pool.h"
 #include "persist/simulator.h"
 

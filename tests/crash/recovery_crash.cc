@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 
 #include "crash/crash_lab.h"
-#include "file/attach.h"
+#include "file/recovery/attach.h"
 #include "pool/medium/files.h"
 #include "pool/medium/format_io.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "file/map.h"
+#include "file/map/map.h"
 
 namespace cairn::test {
 namespace {

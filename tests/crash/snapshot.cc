@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "file/directory.h"
-#include "file/resolve.h"
+#include "file/namespace/directory.h"
+#include "file/namespace/resolve.h"
 
 namespace cairn::test {
 namespace {

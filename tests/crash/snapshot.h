@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "capi/handles.h"
-#include "file/directory.h"
-#include "file/directory_slots.h"
+#include "file/namespace/directory.h"
+#include "file/namespace/directory_slots.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::test {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "damage/forge.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 #include "model/temporary_pool.h"
 
 namespace cairn::test {

@@ -15,6 +15,7 @@ LAYERS = ["base", "persist", "media", "format", "pool", "file", "tier", "cluster
 # Rooms of a folder of src/ or adapters/ have an order too: a room may include itself and the rooms
 # of earlier rows.
 ROOMS = {
+    "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
     "checkpoint": [["layout"], ["store"], ["version"], ["redundancy", "restart"]],
     "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "file/attach.h"
+#include "file/recovery/attach.h"
 
 namespace cairn::file {
 

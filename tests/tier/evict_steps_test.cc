@@ -1,5 +1,5 @@
 // An eviction before any instruction of a call: the call answers as if the file had been there all
-// the time. Each test fails if the call's look at shape and lazy flag (file/shape.h) is taken
+// the time. Each test fails if the call's look at shape and lazy flag (file/inode/shape.h) is taken
 // out.
 #include <fcntl.h>
 #include <sys/mman.h>

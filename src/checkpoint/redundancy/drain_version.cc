@@ -10,7 +10,7 @@
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
-#include "file/io.h"
+#include "file/data/io.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -8,7 +8,7 @@
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/commit_part.h"
 #include "checkpoint/version/part_questions.h"
-#include "file/bulk_write.h"
+#include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
 namespace {

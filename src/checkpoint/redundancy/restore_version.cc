@@ -13,7 +13,7 @@
 #include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/commit_part.h"
 #include "checkpoint/version/lineage.h"
-#include "file/bulk_write.h"
+#include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/crc32c_bulk.h"
 #include "checkpoint/store/checksum_list.h"
-#include "file/io.h"
+#include "file/data/io.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/store/records.h"
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::checkpoint {
 

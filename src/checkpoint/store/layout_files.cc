@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "checkpoint/store/new_file.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "checkpoint/layout/contents.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::checkpoint {
 

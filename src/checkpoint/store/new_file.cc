@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "file/io.h"
-#include "file/make_room.h"
-#include "file/names.h"
-#include "file/sync.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/namespace/names.h"
+#include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"

@@ -12,7 +12,7 @@
 #include "checkpoint/layout/head.h"
 #include "checkpoint/layout/text.h"
 #include "checkpoint/store/new_file.h"
-#include "file/words.h"
+#include "file/data/words.h"
 #include "pool/lanes/seats.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"

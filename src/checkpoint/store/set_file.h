@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "checkpoint/store/records.h"
-#include "file/pins.h"
+#include "file/inode/pins.h"
 #include "persist/word.h"
 
 namespace cairn::checkpoint {

@@ -9,7 +9,7 @@
 
 #include "checkpoint/layout/head.h"
 #include "checkpoint/store/new_file.h"
-#include "file/io.h"
+#include "file/data/io.h"
 #include "support/fresh_pool.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"

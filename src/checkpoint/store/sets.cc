@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "checkpoint/store/set_file.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 #include "tier/listing.h"
 #include "tier/record.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "file/file_system.h"
+#include "file/inode/file_system.h"
 
 namespace cairn::checkpoint {
 

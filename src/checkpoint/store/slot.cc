@@ -8,11 +8,11 @@
 
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_file.h"
-#include "file/companion.h"
-#include "file/io.h"
-#include "file/names.h"
-#include "file/sync.h"
-#include "file/words.h"
+#include "file/data/io.h"
+#include "file/data/sync.h"
+#include "file/data/words.h"
+#include "file/namespace/names.h"
+#include "file/open/companion.h"
 #include "media/liveness.h"
 #include "tier/record.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "checkpoint/store/manifest.h"
-#include "file/pins.h"
+#include "file/inode/pins.h"
 #include "persist/word.h"
 #include "tier/pool_file.h"
 

@@ -10,7 +10,7 @@
 
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
-#include "file/io.h"
+#include "file/data/io.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

@@ -7,7 +7,7 @@
 
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "file/bulk_write.h"
+#include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
 

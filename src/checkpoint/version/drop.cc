@@ -5,7 +5,7 @@
 
 #include "checkpoint/version/set_user.h"
 #include "checkpoint/version/verify_version.h"
-#include "file/names.h"
+#include "file/namespace/names.h"
 #include "tier/record.h"
 
 namespace cairn::checkpoint {

@@ -7,7 +7,7 @@
 #include "checkpoint/layout/packing.h"
 #include "checkpoint/store/records.h"
 #include "checkpoint/version/definitions.h"
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::checkpoint {
 

@@ -8,7 +8,7 @@
 
 #include "checkpoint/version/agreement.h"
 #include "checkpoint/version/catalogue.h"
-#include "file/io.h"
+#include "file/data/io.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

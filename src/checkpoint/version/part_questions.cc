@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "checkpoint/store/layout_files.h"
-#include "file/io.h"
+#include "file/data/io.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
 

@@ -5,7 +5,7 @@
 
 #include "checkpoint/layout/text.h"
 #include "checkpoint/store/manifest.h"
-#include "file/bulk_write.h"
+#include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
 namespace {

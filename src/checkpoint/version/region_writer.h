@@ -10,7 +10,7 @@
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/records.h"
 #include "checkpoint/version/definitions.h"
-#include "file/open_file.h"
+#include "file/open/open_file.h"
 
 namespace cairn::checkpoint {
 

@@ -6,7 +6,7 @@
 
 #include "checkpoint/layout/packing.h"
 #include "checkpoint/version/definitions.h"
-#include "pool/pool.h"
+#include "pool/core/pool.h"
 
 namespace cairn::checkpoint {
 

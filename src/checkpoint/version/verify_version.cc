@@ -9,7 +9,7 @@
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
 #include "checkpoint/version/catalogue.h"
-#include "file/io.h"
+#include "file/data/io.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -15,8 +15,8 @@
 #include "checkpoint/version/failure_text.h"
 #include "checkpoint/version/patience.h"
 #include "checkpoint/version/room.h"
-#include "file/bulk_write.h"
-#include "file/io.h"
+#include "file/data/bulk_write.h"
+#include "file/data/io.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -61,7 +61,7 @@ struct Segment {
   std::function<void()> unmap;
 };
 
-// The contiguous blocks that a seat's last access to a file found; see file/run_cache.h.
+// The contiguous blocks that a seat's last access to a file found; see file/data/run_cache.h.
 struct RememberedRun {
   uint64_t handle = 0;  // serial of the open file, 0: none
   uint64_t shape = 0;

@@ -1,5 +1,5 @@
 // Recovery of one dead lane while others go on. The recovery of a whole pool after a power loss is
-// in file/rebuild.h, because it walks files.
+// in file/recovery/rebuild.h, because it walks files.
 #pragma once
 
 #include "pool/core/pool.h"

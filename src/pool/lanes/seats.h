@@ -61,7 +61,7 @@ class SeatGuard {
     }
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  // Announces stores through the map of `inode` as well (see file/shape.h).
+  // Announces stores through the map of `inode` as well (see file/inode/shape.h).
   [[gnu::always_inline]] SeatGuard(Pool& pool, uint64_t inode)
       : seat_(seat_of_thread(pool)), writes_(true) {
     if (seat_ == nullptr) [[unlikely]]

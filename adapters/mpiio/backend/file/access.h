@@ -23,7 +23,7 @@ struct NamedType {
 extern constinit thread_local NamedType last_named;
 
 // An access of the most frequent kind, from etype `offset` of the view on, in as few instructions
-// as may be: what a call does of its own, memory waits for (src/file/short_way.h). False: the
+// as may be: what a call does of its own, memory waits for (src/file/data/short_way.h). False: the
 // access is another one, or something was in its way, and transfer() is to do all of it.
 [[gnu::always_inline]] inline bool transfer_short_way(const File& file, Direction direction,
                                                       int64_t offset, void* buffer, int64_t count,

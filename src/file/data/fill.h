@@ -1,0 +1,25 @@
+// Filling holes: blocks are taken, filled while nobody can see them, and published in the map, each
+// by one compare-and-swap. Whoever loses that race copies into the winner's block.
+#pragma once
+
+#include "file/inode/file_system.h"
+
+namespace cairn::file {
+
+constexpr uint64_t in_block(uint64_t offset) { return offset & (format::block_size - 1); }
+
+// A piece of a write: bytes for one run of file blocks.
+struct WritePiece {
+  const uint8_t* source;  // null: zeros
+  uint64_t offset;        // in the file
+  uint64_t size;
+};
+
+// Fills the hole at `cursor`, from piece.offset on, with a run of new blocks; returns how many
+// bytes of the piece that took (0: others were faster, walk again). The seat has announced the
+// inode. `file`, if there is one, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and what the
+// medium says.
+Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, WritePiece piece,
+                      MapCursor cursor);
+
+}  // namespace cairn::file

@@ -1,0 +1,103 @@
+// Run cache: where a thread's last access to a file found its blocks. A walk of the map is a chain
+// of dependent loads that cannot overlap with the access before; a sequential reader or writer of
+// small pieces would pay it for every piece.
+//
+// Sound because an entry that is published changes its address only under a structural change,
+// which moves the inode's shape: whoever finds, inside his seat, the shape that he remembered has
+// found the map as it was, and what is cut after that look is not reused before he leaves
+// (readers), or waits for him (writers, who have announced the inode).
+#pragma once
+
+#include <algorithm>
+
+#include "file/inode/file_system.h"
+#include "file/map/settle.h"
+#include "persist/fetching_copy.h"
+
+namespace cairn::file {
+
+// Pieces of up to so many blocks are remembered; larger ones pay for their walk anyway.
+inline constexpr uint64_t largest_piece_remembered = 32;
+// How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight
+// times as far with each walk that goes on where the last one ended, up to a whole table. A leaf
+// tells as much at once.
+inline constexpr uint64_t first_look_ahead = 8;
+
+// Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
+struct CachedRun {
+  persist::Region* region = nullptr;
+  uint64_t at = 0;  // in the region
+  uint64_t size = 0;
+  const uint8_t* warm = nullptr;  // if they may be read with Region::read_warm
+};
+
+inline CachedRun recall(const LocalSeat& seat, const File& file, uint64_t offset) {
+  const pool::RememberedRun& run = seat.run;
+  const uint64_t into = offset - run.offset;
+  if (run.handle != file.serial || into >= run.size || file.inode->shape.load() != run.shape)
+    return {};
+  return {run.region, run.at + into, run.size - into,
+          run.warm != nullptr ? run.warm + into : nullptr};
+}
+
+// How many blocks from `file_block` on are worth a look.
+inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, uint64_t file_block,
+                             unsigned level) {
+  if (level == 1) return format::chunk_blocks;
+  const bool goes_on =
+      last.handle == file.serial && last.offset + last.size == file_block << format::block_shift;
+  const uint64_t known = last.size >> format::block_shift;
+  uint64_t reach = first_look_ahead;
+  while (goes_on && reach <= known && reach < format::node_entries) reach *= 8;
+  return reach - file_block % reach;
+}
+
+// Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are
+// wanted now; the caller is inside the seat, and looked at the shape before the walk.
+inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
+                     const MapCursor& cursor, uint64_t least) {
+  if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
+  const uint64_t ahead = std::max(least, blocks_ahead(seat.run, file, file_block, cursor.level));
+  Pool& pool = file.fs->pool;
+  uint64_t blocks = contiguous(pool, file.map(), file_block, cursor, ahead);
+  if (settles(pool)) {  // a write that is spared the walk cannot see marks
+    if ((cursor.seen & Entry::not_yet_durable) != 0) return;
+    for (uint64_t i = 1; i < blocks && cursor.level == 0; ++i) {
+      if ((cursor.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;
+    }
+  }
+  persist::Region& region = pool.region(cursor.block);
+  const uint64_t at = cursor.block.index() << format::block_shift;
+  const uint64_t size = blocks << format::block_shift;
+  const uint64_t next = seat.run.next;
+  seat.run = {file.serial, shape, file_block << format::block_shift, size,
+              &region,     at,    region.warm_bytes(at, size),       next};
+}
+
+// Between two calls too much happens for the processor to have the lines of both under way at once,
+// as a plain copy has. So a read in sequence asks for those of the next ones while it copies
+// (persist/fetching_copy.h), and a write in sequence does so if it is small and stays in the cache.
+
+// What a read of `size` bytes at `offset` is probably followed by, if it follows the one before;
+// else null.
+inline const uint8_t* next_in_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size,
+                                       uint64_t offset) {
+  if (!persist::copies_fetching) return nullptr;
+  const bool goes_on = seat.run.next == offset;
+  seat.run.next = offset + size;
+  return goes_on ? bytes + persist::sequence_ahead : nullptr;
+}
+
+inline constexpr size_t small_piece = 512;
+inline void prefetch_overwrite(LocalSeat& seat, const uint8_t* bytes, size_t size,
+                               uint64_t offset) {
+  if (!persist::calls_fetch_ahead) return;
+  if (seat.run.next == offset && size <= small_piece) {
+    const uint8_t* begin = bytes + size + small_piece;
+    for (const uint8_t* line = begin; line < begin + size; line += 64)
+      persist::prefetch_for_store(line);
+  }
+  seat.run.next = offset + size;
+}
+
+}  // namespace cairn::file

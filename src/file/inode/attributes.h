@@ -1,0 +1,66 @@
+// Attributes: stat, modes, owners and times.
+//
+// Times of the data path: a writer stores no time into the inode, whose lines others read. He
+// stamps a slot in his lane, once per tick of the coarse clock; stat looks at the slots of the
+// lanes that the inode's `stamps` mask names, and closing a file folds its slot into the inode.
+#pragma once
+
+#include <cstdint>
+
+#include "base/coarse_clock.h"
+#include "file/inode/file_system.h"
+
+namespace cairn::file {
+
+struct Attributes {
+  uint64_t number = 0;
+  uint64_t generation = 0;
+  uint32_t mode = 0;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t links = 0;
+  uint64_t size = 0;
+  uint64_t blocks = 0;  // of 4 KiB; of files above 128 MiB, node by node
+  uint64_t atime = 0;   // ns
+  uint64_t mtime = 0;
+  uint64_t ctime = 0;
+  uint64_t btime = 0;
+  uint64_t rdev = 0;
+  uint64_t flags = 0;
+};
+
+// The caller is inside a SeatGuard.
+Attributes attributes_of(FileSystem& fs, const Map& map);
+
+// Neither is a time: those before 1970 are negative numbers, and the C API keeps both values for
+// itself.
+inline constexpr auto time_now = static_cast<uint64_t>(INT64_MIN);
+inline constexpr auto time_omit = static_cast<uint64_t>(INT64_MAX);
+// ESTALE if the number does not mean the file of `generation` any more (0: any will do).
+Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions,
+                uint64_t generation = 0);
+Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid,
+                 uint64_t generation = 0);
+Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime,
+                 uint64_t generation = 0);
+
+// Clears or sets flag bits of an inode.
+Status set_flags(FileSystem& fs, uint64_t inode, uint64_t set, uint64_t clear);
+
+// The file's bytes have changed now.
+void stamp_now(File& file, uint64_t tick);
+inline void touch_modified(File& file) {
+  const uint64_t tick = coarse_now_ns();
+  if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]]
+    stamp_now(file, tick);
+}
+// The same where there is no handle on the file.
+void note_modified(FileSystem& fs, Inode& inode);
+// Puts all stamps of the inode into it; whoever holds them keeps them. The caller has its lock.
+void fold_stamps(FileSystem& fs, const Map& map);
+// Puts the file's stamp, and the time of its reading, into the inode.
+void fold_stamp(File& file);
+// The same for every stamp of a dead lane.
+void fold_lane_stamps(FileSystem& fs, uint32_t lane);
+
+}  // namespace cairn::file

@@ -1,0 +1,34 @@
+// Open file table: the open file descriptions (offset, flags, inode, who holds it) that lie in the
+// pool, found by their slots. A description lives as long as one lane holds it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "file/inode/file_system.h"
+
+namespace cairn::file {
+
+// The description in `slot`, or null.
+format::OpenFile* open_file_at(const FileSystem& fs, uint64_t slot);
+// Takes a free slot, `*slot` first if that is one, and leaves it in the state of being made.
+Status make_description(FileSystem& fs, LocalSeat& seat, uint64_t* slot, format::OpenFile** made);
+
+// The lane whose bit stands for this process.
+inline uint32_t first_lane(const FileSystem& fs) { return fs.pool.held.front().number; }
+void hold(Pool& pool, format::OpenFile& open, uint32_t lane);
+void let_go(Pool& pool, format::OpenFile& open, uint32_t lane);
+bool is_only_holder(const format::OpenFile& open, uint32_t lane);
+// If nobody holds it, the description is over. True for the one who ended it.
+bool end_description(FileSystem& fs, format::OpenFile& open);
+// Lane `lane` holds nothing any more; returns whether a file without a name lost its last
+// description by that.
+bool drop_lane(FileSystem& fs, uint32_t lane);
+
+// Calls visit(description) for every one that is live or being made, until it returns false; false
+// then.
+bool for_each_open_file(FileSystem& fs, const std::function<bool(format::OpenFile&)>& visit);
+// Does any live description name the inode?
+bool is_open(FileSystem& fs, uint64_t number);
+
+}  // namespace cairn::file

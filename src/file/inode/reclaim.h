@@ -1,0 +1,54 @@
+// Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait
+// to be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand
+// in lists, one for each 64th lane, and are freed step by step once everybody who could still be
+// copying from them has left, and no mapping pins them.
+#pragma once
+
+#include "file/inode/file_system.h"
+#include "pool/core/redo.h"
+
+namespace cairn::file {
+
+// The list of the seat's lane; its lock is held from the constructor to the destructor.
+class OrphanList {
+ public:
+  OrphanList(FileSystem& fs, LocalSeat& seat);
+  ~OrphanList();
+  OrphanList(const OrphanList&) = delete;
+  OrphanList& operator=(const OrphanList&) = delete;
+  // Makes the change, with which an inode comes into the list; it holds about `blocks`.
+  Status commit(pool::Change& change, const Map& orphan, uint64_t blocks);
+
+ private:
+  FileSystem& fs_;
+  format::OrphanShard& shard_;
+};
+
+// Frees what this process's lists hold if enough has gathered: some megabytes, or some files,
+// because each look at the seats costs a process fence and a scan of all lanes. Called at the end
+// of operations that made orphans, without locks held.
+void reclaim_some(FileSystem& fs, LocalSeat& seat);
+// The next orphan starts a pass: for a process that has just attached, because its lane's list may
+// hold what a dead one left, and processes may be too short-lived to gather enough themselves.
+void reclaim_soon(FileSystem& fs);
+// Frees whatever can be freed in one list; returns the number of blocks that came back.
+uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
+
+// Blocks that wait to be freed, in all lists. Takes no lock: a figure for people while processes
+// work.
+uint64_t count_withheld(const FileSystem& fs);
+
+// Frees what has passed in any list, the seat's own first, until some megabytes have come back.
+// Waits for nobody: the caller is inside a call itself, and two that wait for each other's epochs
+// wait for ever.
+bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
+
+// Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it.
+// Returns whether anything came back.
+bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
+// As reclaim_withheld() with a long wait, for a caller inside a call. It has announced itself, and
+// may be what another process waits for. A caller that can begin again from outside does so
+// afterwards (make_room.h); not all can.
+bool reclaim_everything(FileSystem& fs, LocalSeat& seat);
+
+}  // namespace cairn::file

@@ -1,0 +1,20 @@
+// Map growth: adds the nodes of a map that a file block needs, and blocks of the pool's own tables
+// and directories.
+#pragma once
+
+#include "file/map/map.h"
+#include "pool/space/chunk.h"
+
+namespace cairn::file {
+
+// Makes sure that a level-0 slot (or, with `for_leaf`, a level-1 slot) exists for the file block,
+// and moves the cursor there; nodes are published empty. On return the cursor may also be mapped by
+// others.
+Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, bool for_leaf,
+             pool::Need need, MapCursor* cursor);
+
+// The block at `file_block` of a table or a directory: allocated and zeroed if it is a hole.
+Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block,
+                           pool::Need need);
+
+}  // namespace cairn::file

@@ -1,0 +1,233 @@
+// Changing a directory's names. Everything here is called with the directory's lock held.
+#include <array>
+
+#include "file/inode/shape.h"
+#include "file/map/map_growth.h"
+#include "file/namespace/directory.h"
+#include "file/namespace/directory_slots.h"
+
+namespace cairn::file {
+namespace {
+
+using namespace slots;  // NOLINT(google-build-using-namespace): the parts of this file
+
+constexpr uint64_t names_per_bucket = 2;
+constexpr unsigned longest_split = 12;
+
+struct NewSlot {
+  uint64_t unit = 0;
+  Dirent* dirent = nullptr;
+};
+
+// A free slot of that many units, taken as part of the change.
+Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
+                          const Map& directory, unsigned units) {
+  auto& words = directory.inode->directory;
+  const uint64_t free = change.get(words.free_slot[units]);
+  if (free != 0) {
+    Dirent* dirent = dirent_at(fs, directory, free - 1);
+    if (dirent == nullptr || !fits_block(free - 1, units)) return damaged_directory(directory);
+    const uint64_t head = change.get(dirent->head);
+    if ((head & format::dirent_live) != 0 || format::dirent_units(head) != units)
+      return damaged_directory(directory);
+    change.set(words.free_slot[units], change.get(dirent->next));
+    return NewSlot{free - 1, dirent};
+  }
+  uint64_t tail = change.get(words.tail);
+  const auto rest = static_cast<unsigned>(units_per_block - tail % units_per_block);
+  if (rest < units) {
+    // What is left of the block becomes a free slot of its own.
+    Dirent* filler = dirent_at(fs, directory, tail);
+    if (filler == nullptr) return damaged_directory(directory);
+    change.set(filler->next, change.get(words.free_slot[rest]));
+    change.set(filler->head, format::dirent_head(0, 0, 0, rest, 0));
+    change.set(words.free_slot[rest], tail + 1);
+    tail += rest;
+  }
+  auto block = block_for(fs.pool, seat, directory, format::unit_block(tail), pool::Need::ordinary);
+  if (!block.ok()) return block.status();
+  change.set(words.tail, tail + units);
+  const uint64_t bytes = (format::unit_block(tail) + 1) * format::block_size;
+  if (change.get(directory.inode->size) < bytes) change.set(directory.inode->size, bytes);
+  return NewSlot{
+      tail, reinterpret_cast<Dirent*>(fs.pool.at(*block) + tail % units_per_block * unit_size)};
+}
+
+void stamp_directory(pool::Change& change, const Map& directory, uint64_t now) {
+  if (now == 0) return;
+  change.set(directory.inode->mtime, now);
+  change.set(directory.inode->ctime, now);
+}
+
+void set_lower(pool::Change& change, Dirent& dirent, const LowerIdentity& lower) {
+  change.set(dirent.lower[0], lower.device);
+  change.set(dirent.lower[1], lower.inode);
+  change.set(dirent.lower[2], lower.size);
+  change.set(dirent.lower[3], lower.mtime);
+}
+
+// Takes a slot out of its chain and puts it into the free list.
+Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
+                   const DirentSlot& slot, const Name& name) {
+  auto& words = directory.inode->directory;
+  Word* link = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
+  if (link == nullptr) return damaged_directory(directory);
+  for (unsigned steps = 0; change.get(*link) != slot.unit + 1; ++steps) {
+    if (change.get(*link) == 0 || steps > longest_chain) return damaged_directory(directory);
+    Dirent* dirent = dirent_at(fs, directory, change.get(*link) - 1);
+    if (dirent == nullptr) return damaged_directory(directory);
+    link = &dirent->next;
+  }
+  const unsigned units = format::dirent_units(slot.head);
+  change.set(*link, change.get(slot.dirent->next));
+  change.set(slot.dirent->head, format::dirent_head(0, 0, 0, units, 0));
+  change.set(slot.dirent->next, change.get(words.free_slot[units]));
+  change.set(words.free_slot[units], slot.unit + 1);
+  return Status();
+}
+
+// Puts a name into a slot of its own and in front of its chain.
+Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+                  const Name& name, uint64_t inode, unsigned type, const LowerIdentity* lower) {
+  auto& words = directory.inode->directory;
+  const bool room = lower != nullptr || (directory.inode->flags.load() & format::flag_covered) != 0;
+  const unsigned units = format::units_for(name.length, room);
+  auto slot = take_slot(fs, seat, change, directory, units);
+  if (!slot.ok()) return slot.status();
+  Dirent& dirent = *slot->dirent;
+  Word* bucket = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
+  if (bucket == nullptr) return damaged_directory(directory);
+  const uint64_t head = format::dirent_head(
+      name.hash, name.length, type, units, format::dirent_live | (room ? format::dirent_lower : 0));
+  // The slot is nobody's yet: its name and identity may be written in place. Its first words go
+  // into the change, because a free slot's are in use until then.
+  pool::Segment& segment = fs.pool.segment_of(&dirent);
+  if (room) {
+    const LowerIdentity identity = lower != nullptr ? *lower : LowerIdentity{};
+    segment.region.store(dirent.lower[0], identity.device);
+    segment.region.store(dirent.lower[1], identity.inode);
+    segment.region.store(dirent.lower[2], identity.size);
+    segment.region.store(dirent.lower[3], identity.mtime);
+    segment.region.flush(dirent.lower, sizeof dirent.lower);
+  }
+  CAIRN_TRY(segment.region.copy(Pool::offset_in(segment, &dirent) + name_offset(head), name.text,
+                                name.length));
+  change.set(dirent.inode, inode);
+  change.set(dirent.next, change.get(*bucket));
+  change.set(dirent.head, head);
+  change.set(*bucket, slot->unit + 1);
+  return Status();
+}
+
+}  // namespace
+
+Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory) {
+  auto& words = directory.inode->directory;
+  const uint64_t buckets = words.buckets.load();
+  if (buckets == 0) {
+    auto block = block_for(fs.pool, seat, directory, format::bucket_block(0), pool::Need::ordinary);
+    if (!block.ok()) return block.status();
+    pool::Change change(fs.pool, seat);
+    change.set(words.buckets, format::first_buckets);
+    return change.commit();
+  }
+  if (words.entries.load() < buckets * names_per_bucket) return Status();
+  const uint64_t old_bucket = buckets - std::bit_floor(buckets);
+  auto block =
+      block_for(fs.pool, seat, directory, format::bucket_block(buckets), pool::Need::ordinary);
+  if (!block.ok()) return Status();  // a crowded index is slower, not wrong
+  Word& new_word = node_at(fs.pool, *block)[buckets % format::node_entries];
+  Word* old_word = bucket_word(fs, directory, old_bucket);
+  if (old_word == nullptr) return damaged_directory(directory);
+  std::array<std::array<uint64_t, longest_split>, 2> chain;
+  std::array<unsigned, 2> count{};
+  for (uint64_t link = old_word->load(); link != 0;) {
+    const Dirent* dirent = dirent_at(fs, directory, link - 1);
+    if (dirent == nullptr) return damaged_directory(directory);
+    const uint32_t hash = format::dirent_hash(dirent->head.load());
+    const unsigned side = bucket_of(hash, buckets + 1) == buckets ? 1 : 0;
+    if (count[side] == longest_split) return Status();
+    chain[side][count[side]++] = link;
+    link = dirent->next.load();
+  }
+  pool::Change change(fs.pool, seat);
+  for (unsigned side = 0; side < 2; ++side) {
+    for (unsigned i = 0; i < count[side]; ++i) {
+      Dirent* dirent = dirent_at(fs, directory, chain[side][i] - 1);
+      if (dirent == nullptr) return damaged_directory(directory);
+      change.set(dirent->next, i + 1 < count[side] ? chain[side][i + 1] : 0);
+    }
+  }
+  change.set(*old_word, count[0] != 0 ? chain[0][0] : 0);
+  change.set(new_word, count[1] != 0 ? chain[1][0] : 0);
+  change.set(words.buckets, buckets + 1);
+  DirectoryChange moving(fs, seat, *directory.inode, directory.number);
+  return change.commit();
+}
+
+Result<DirentSlot> place_for(const FileSystem& fs, const Map& directory, const Name& name) {
+  auto before = find_name(fs, directory, name, true);
+  if (before.code() == ENOENT) return DirentSlot();
+  if (!before.ok() || before->is_whiteout()) return before;
+  return fail(EEXIST, "%.*s: file exists", static_cast<int>(name.length), name.text);
+}
+
+Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+                   const Name& name, const DirentSlot& place, const NewDirent& made) {
+  auto& words = directory.inode->directory;
+  if (place.dirent != nullptr)
+    replace_name(change, place, made.inode, made.type);
+  else
+    CAIRN_TRY(insert_new(fs, seat, change, directory, name, made.inode, made.type, made.lower));
+  change.set(words.entries, change.get(words.entries) + 1);
+  stamp_directory(change, directory, made.now);
+  return Status();
+}
+
+Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
+                   const DirentSlot& slot, const Name& name, uint64_t now) {
+  auto& words = directory.inode->directory;
+  if (slot.has_lower()) {
+    change.set(slot.dirent->head, change.get(slot.dirent->head) | format::dirent_whiteout);
+    change.set(slot.dirent->inode, 0);
+  } else {
+    CAIRN_TRY(unlink_slot(fs, change, directory, slot, name));
+  }
+  change.set(words.entries, change.get(words.entries) - 1);
+  stamp_directory(change, directory, now);
+  return Status();
+}
+
+void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type) {
+  constexpr uint64_t type_mask = 0xfULL << 40;
+  change.set(slot.dirent->inode, inode);
+  change.set(slot.dirent->head,
+             (change.get(slot.dirent->head) & ~(type_mask | format::dirent_whiteout)) |
+                 static_cast<uint64_t>(type) << 40);
+}
+
+Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
+                          const LowerIdentity* lower) {
+  auto slot = find_name(fs, directory, name, true);
+  if (!slot.ok()) return slot.status();
+  pool::Change change(fs.pool, seat);
+  const bool has_room = (slot->head & format::dirent_lower) != 0;
+  if (lower == nullptr && !slot->is_whiteout()) {
+    if (!slot->has_lower()) return Status();
+    set_lower(change, *slot->dirent, {});
+    return change.commit();
+  }
+  if (lower != nullptr && has_room) {
+    set_lower(change, *slot->dirent, *lower);
+    return change.commit();
+  }
+  DirectoryChange moving(fs, seat, *directory.inode, directory.number);
+  // The name moves to a slot with room for an identity: first in, then out, so that its old bytes
+  // stay whole until the change commits. Or it was a whiteout, which is over.
+  if (lower != nullptr)
+    CAIRN_TRY(insert_new(fs, seat, change, directory, name, slot->inode, slot->type(), lower));
+  CAIRN_TRY(unlink_slot(fs, change, directory, *slot, name));
+  return change.commit();
+}
+
+}  // namespace cairn::file

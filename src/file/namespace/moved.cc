@@ -1,0 +1,57 @@
+#include "file/namespace/moved.h"
+
+#include <sys/stat.h>
+
+#include "file/space/evict.h"
+
+namespace cairn::file {
+namespace {
+
+constexpr size_t identity_words = 4;
+
+}  // namespace
+
+void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
+               const DirentSlot& slot, uint64_t now) {
+  Inode& inode = *map.inode;
+  // First of all: a writer that folds its stamp takes no lock, and raises the time before the
+  // count. One that this function does not see by the time has raised the count after this look at
+  // it.
+  const uint64_t folded = inode.change.load();
+  // Other versions that may have the pool attached know these words, and what ends a note.
+  if (!check_evicts(fs.pool).ok() || !S_ISREG(inode.mode.load()) || inode.links.load() != 1 ||
+      is_lazy(inode) || inode.stamps.load() != 0)
+    return;
+  if (has_only_moved(inode)) {
+    change.set(inode.file.moved, now);
+    return;
+  }
+  const bool is_at_home = slot.has_lower() && inode.lower_parent.load() == directory.number &&
+                          inode.lower_unit.load() == slot.unit + 1;
+  if (inode.ctime.load() != inode.drained.load() || !is_at_home) return;
+  for (size_t i = 0; i < identity_words; ++i)
+    change.set(inode.file.moved_lower[i], slot.dirent->lower[i].load());
+  change.set(inode.file.moved_change, folded);
+  change.set(inode.file.moved, now);
+}
+
+bool has_only_moved(const Inode& inode) {
+  if (!S_ISREG(inode.mode.load()) || inode.file.moved.load() == 0) return false;
+  return inode.links.load() == 1 && !is_lazy(inode) && inode.stamps.load() == 0 &&
+         inode.ctime.load() == inode.file.moved.load() &&
+         inode.change.load() == inode.file.moved_change.load();
+}
+
+LowerIdentity identity_before_move(const Inode& inode) {
+  const auto& words = inode.file.moved_lower;
+  return {words[0].load(), words[1].load(), words[2].load(), words[3].load()};
+}
+
+void forget_move(Pool& pool, Inode& inode) {
+  if (!S_ISREG(inode.mode.load())) return;
+  // A rename that was prepared before, and is replayed or goes on later, makes no note that holds.
+  pool.fetch_add(inode.change, 1);
+  pool.store_flush(inode.file.moved, 0);
+}
+
+}  // namespace cairn::file
