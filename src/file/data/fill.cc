@@ -21,7 +21,7 @@ Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const WritePiece& pie
                                  : pool.zero(block, at, piece.size);
 }
 
-// Publishes one block of a run; if somebody else filled the hole first, copies into his block.
+// Publishes one block of a run; if another process filled the hole first, copies into its block.
 Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
                const WritePiece& piece) {
   Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);

@@ -1,5 +1,5 @@
 // Filling holes: blocks are taken, filled while nobody can see them, and published in the map, each
-// by one compare-and-swap. Whoever loses that race copies into the winner's block.
+// by one compare-and-swap. The loser of that race copies into the winner's block.
 #pragma once
 
 #include "file/inode/file_system.h"

@@ -22,8 +22,8 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
 // Makes holes in [offset, offset + size) blocks that read as zeros. Does not change the size.
 // ENOSPC: what was taken until then is given back, unless the file is mapped.
 Status allocate(File& file, uint64_t offset, uint64_t size);
-// The same through a handle that may be for reading only: a mapping needs the blocks, and nobody
-// reads anything else than before.
+// As allocate(), through a handle that may be for reading only: a mapping needs the blocks, and
+// readers read the same as before.
 Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size);
 
 // Puts bytes under an inode without touching its size, times or laziness: staging.

@@ -131,7 +131,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     return fail(EACCES, "mmap: the file is not open for this access");
   if (is_lazy(*file.inode) && fs.lower != nullptr) CAIRN_TRY(fs.lower->stage(file.number));
   CAIRN_TRY_ASSIGN(pin, pin_of(fs, file.number));
-  // Whoever cuts the file from now on leaves the blocks.
+  // A process that cuts the file from now on leaves the blocks.
   const uint64_t length = round_up(size);
   const uint64_t end_of_file = round_up(file.inode->size.load());
   const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);

@@ -3,9 +3,9 @@
 // small pieces would pay it for every piece.
 //
 // Sound because an entry that is published changes its address only under a structural change,
-// which moves the inode's shape: whoever finds, inside his seat, the shape that he remembered has
-// found the map as it was, and what is cut after that look is not reused before he leaves
-// (readers), or waits for him (writers, who have announced the inode).
+// which moves the inode's shape: a thread that finds, inside its seat, the shape that it remembered
+// has found the map as it was. What is cut after that look is not reused before a reader leaves,
+// and waits for a writer, which has announced the inode.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace cairn::file {
 inline constexpr uint64_t largest_piece_remembered = 32;
 // How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight
 // times as far with each walk that goes on where the last one ended, up to a whole table. A leaf
-// tells as much at once.
+// tells as much in one look.
 inline constexpr uint64_t first_look_ahead = 8;
 
 // Where the bytes from `offset` of the file on lie; size 0: unknown, walk.

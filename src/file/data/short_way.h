@@ -1,5 +1,5 @@
-// The short way of a read and of a write: bytes that are mapped, where is remembered. It is inline,
-// and all that is not on it is called last, with its state handed over.
+// Fast path for reads and writes of mapped blocks whose location is cached (run_cache.h). It is
+// inline, and all that is not on it is called last, with its state handed over.
 //
 // What counts here is stores. They leave the core in order, so those of a call's own bookkeeping
 // (registers saved, results passed through memory) queue up behind the line that the piece before
@@ -14,13 +14,13 @@
 
 namespace cairn::file {
 
-// The same calls where the short way does not lead: any read, and any write.
+// Any read and any write, where the fast path does not lead.
 Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t offset);
 Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint64_t offset);
 // Any read of the pool's own bytes, inside the seat; leaves it.
 Result<size_t> read_long_way(File& file, LocalSeat* seat, void* buffer, size_t size,
                              uint64_t offset);
-// The same of a write, announced by the seat; checks it first.
+// Any write, announced by the seat; checks it first.
 Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source, uint64_t size,
                               uint64_t offset);
 

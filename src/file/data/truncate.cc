@@ -71,8 +71,8 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
     const uint64_t last = end >> block_shift;
-    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's:
-    // the blocks stay, empty.
+    // A process that has the file mapped sees the hole immediately, and what it stores there later
+    // is seen by all: the blocks stay, empty.
     const bool keep = is_pinned(fs, map.number);
     if (keep || first > last) {  // or inside one block
       CAIRN_TRY(zero_mapped(fs, map, offset, end));

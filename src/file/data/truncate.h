@@ -10,7 +10,7 @@
 namespace cairn::file {
 
 // ftruncate(2) on a regular file. ESTALE if the number does not mean the file of `generation` any
-// more (0: any will do; for who holds it open).
+// more (0: any will do, for a caller that holds it open).
 Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation = 0);
 // FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,

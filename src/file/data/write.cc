@@ -246,8 +246,8 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
     return size_t{0};
   }
   pool::LockGuard lock(fs.pool, *seat, file.inode->append_lock);
-  // Announced only now: whoever changes the structure must not wait for us while we wait for the
-  // lock.
+  // Announced only now: a process that changes the structure must not wait for us while we wait for
+  // the lock.
   seat.resume_writing(fs.pool, file.number);
   if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
   // From now on it stays as it is: evicting and staging take the append lock.

@@ -71,12 +71,13 @@ void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
 }
 
 // The stamp was given back: the mask names its lane only as long as another stamp needs that, so
-// that whoever asks for attributes need not look at lanes.
+// that a process that asks for attributes need not look at lanes.
 void unmark_stamped(FileSystem& fs, Inode& inode, uint64_t number, const Stamp* stamp) {
   const uint64_t bit = lane_bit(fs.pool, stamp);
   if ((fs.pool.fetch_and(inode.stamps, ~bit) & bit) == 0) return;
-  // Another one may have been claimed by somebody who found the bit still set. Claiming and taking
-  // the bit away are locked instructions: either he saw the bit gone, or his stamp is seen here.
+  // Another one may have been claimed by a process that found the bit still set. Claiming and
+  // taking the bit away are locked instructions: either that process saw the bit gone, or its stamp
+  // is seen here.
   bool needed = false;
   for_each_stamp(fs, bit, number, [&needed](const Stamp&) { needed = true; });
   if (needed) fs.pool.fetch_or(inode.stamps, bit);
@@ -174,7 +175,7 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.gid = static_cast<uint32_t>(inode.owner.load() >> 32);
   a.links = static_cast<uint32_t>(inode.links.load());
   a.size = inode.size.load();
-  // The stamps first: whoever gives one back has put it into the inode before.
+  // The stamps first: a process that gives one back has put it into the inode before.
   uint64_t stamped = 0;
   for_each_stamp(fs, inode.stamps.load(), map.number, [&stamped](const Stamp& stamp) {
     if (const uint64_t time = stamp.mtime.load(); time != 0)

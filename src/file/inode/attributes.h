@@ -1,7 +1,7 @@
 // Attributes: stat, modes, owners and times.
 //
-// Times of the data path: a writer stores no time into the inode, whose lines others read. He
-// stamps a slot in his lane, once per tick of the coarse clock; stat looks at the slots of the
+// Times of the data path: a writer stores no time into the inode, whose lines others read. It
+// stamps a slot in its lane, once per tick of the coarse clock; stat looks at the slots of the
 // lanes that the inode's `stamps` mask names, and closing a file folds its slot into the inode.
 #pragma once
 
@@ -54,13 +54,13 @@ inline void touch_modified(File& file) {
   if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]]
     stamp_now(file, tick);
 }
-// The same where there is no handle on the file.
+// As touch_modified(), where the caller has no handle on the file.
 void note_modified(FileSystem& fs, Inode& inode);
-// Puts all stamps of the inode into it; whoever holds them keeps them. The caller has its lock.
+// Puts all stamps of the inode into it; their holders keep them. The caller has its lock.
 void fold_stamps(FileSystem& fs, const Map& map);
 // Puts the file's stamp, and the time of its reading, into the inode.
 void fold_stamp(File& file);
-// The same for every stamp of a dead lane.
+// Puts every stamp of a dead lane into its inode.
 void fold_lane_stamps(FileSystem& fs, uint32_t lane);
 
 }  // namespace cairn::file

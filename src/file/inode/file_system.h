@@ -40,7 +40,7 @@ class FileSystem {
   Lower* lower = nullptr;
   std::atomic<bool> keeps_room{false};  // room_request.h
   void* handle = nullptr;        // the C API's
-  std::atomic<uint32_t> uid{0};  // who creates
+  std::atomic<uint32_t> uid{0};  // of what is created
   std::atomic<uint32_t> gid{0};
   [[nodiscard]] uint64_t owner() const {
     return uid.load(std::memory_order_relaxed) |
@@ -104,7 +104,7 @@ inline Inode* inode_at(const FileSystem& fs, uint64_t number) {
     return find_inode(fs, number);
   return reinterpret_cast<Inode*>(block) + number % format::inodes_per_block;
 }
-// The same, if it is live: ESTALE if not.
+// inode_at() for a live inode: ESTALE if it is not live.
 Status no_inode(uint64_t number);
 inline bool is_live(const Inode& inode) { return (inode.state.load() & 7) == format::inode_live; }
 // Do its contents still, or again, lie in the covered directory?

@@ -158,8 +158,8 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
   pool::Segment& segment = pool.segment_of(&inode);
   Region& region = segment.region;
   const uint64_t generation = inode.generation.load() + 1;
-  // What who comes too late from an earlier life may still be holding keeps its value: state,
-  // shape, the locks, and the count of openers.
+  // What a latecomer from an earlier life may still be holding keeps its value: state, shape, the
+  // locks, and the count of openers.
   for (Word* word : {&inode.flags, &inode.links, &inode.rdev, &inode.size, &inode.mtime,
                      &inode.change, &inode.orphan_of, &inode.lower_parent, &inode.lower_unit,
                      &inode.drained, &inode.stamps, &inode.orphan_next, &inode.orphan_epoch,
@@ -186,7 +186,7 @@ void inode_is_made(FileSystem& fs, LocalSeat& seat) {
 
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
   // Not flushed: what it was before, in the making and of a seat that is gone, is as free to
-  // whoever comes later.
+  // processes that come later.
   fs.pool.store(made.inode->state, format::inode_free);
   fs.pool.store(seat.words->allocating_inode, 0);
   fs.free_inodes.push(made.number);

@@ -35,7 +35,7 @@ void end_mark(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generati
   change.set(map.inode->flags, map.inode->flags.load() & ~format::flag_moving);
   change.set(map.inode->file.mover, 0);
   change.commit()
-      .ignore();  // told by the next one that matters; who waits for it does not wait for ever
+      .ignore();  // told by the next one that matters; no process waits for it without end
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
                     format::open_state(format::open_generation(state) + 1, format::open_free));
       continue;
     }
-    // What nobody holds was being closed by somebody who died at it.
+    // What no lane holds was being closed by a process that died at it.
     if ((open->holder[lane / 64].load() & bit) == 0 && has_holder(*open)) continue;
     let_go(fs.pool, *open, lane);
     const uint64_t number = open->inode.load();

@@ -1,5 +1,5 @@
-// Open file table: the open file descriptions (offset, flags, inode, who holds it) that lie in the
-// pool, found by their slots. A description lives as long as one lane holds it.
+// Open file table: the open file descriptions (offset, flags, inode, holders) that lie in the pool,
+// found by their slots. A description lives as long as one lane holds it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline uint32_t first_lane(const FileSystem& fs) { return fs.pool.held.front().n
 void hold(Pool& pool, format::OpenFile& open, uint32_t lane);
 void let_go(Pool& pool, format::OpenFile& open, uint32_t lane);
 bool is_only_holder(const format::OpenFile& open, uint32_t lane);
-// If nobody holds it, the description is over. True for the one who ended it.
+// Ends the description if no lane holds it. True for the caller that ended it.
 bool end_description(FileSystem& fs, format::OpenFile& open);
 // Lane `lane` holds nothing any more; returns whether a file without a name lost its last
 // description by that.

@@ -31,8 +31,8 @@ bool is_held(const FileSystem& fs, uint64_t number) {
   return !held.ok() || *held;
 }
 
-// Empties the entry of a pin on the inode that nobody holds any more; false if somebody does.
-// Nobody can take it meanwhile: emptied after that, the entry of a pin in force would be lost.
+// Empties the entry of a pin on the inode that no process holds any more; false if one does. Nobody
+// can take it meanwhile: emptied after that, the entry of a pin in force would be lost.
 bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
   const int fd = open(fs.pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;  // unknown: the blocks stay
@@ -47,7 +47,7 @@ bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
   return unheld;
 }
 
-// Takes pin `number` if nobody has it: EAGAIN if somebody does.
+// Takes pin `number`: EAGAIN if a process has it.
 Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t inode) {
   CAIRN_TRY_ASSIGN(
       block, block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary));
@@ -103,7 +103,7 @@ Result<PinHandle> pin_inode(FileSystem& fs, LocalSeat& seat, uint64_t inode) {
 }
 
 void unpin(FileSystem& fs, PinHandle& pin) {
-  // The entry stays until somebody finds its byte unlocked: a child may still hold it.
+  // The entry stays until a process finds its byte unlocked: a child may still hold it.
   pin.lock.release();
   fs.free_pins.push(pin.number);
 }

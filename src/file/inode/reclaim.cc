@@ -138,14 +138,14 @@ Status OrphanList::commit(pool::Change& change, const Map& orphan, uint64_t bloc
   fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
   fs_.pool.blocks_orphaned.fetch_add(blocks, std::memory_order_relaxed);
   CAIRN_TRY(change.commit());
-  // Only now: whoever began before the commit, in whatever epoch, may be copying from what it has
-  // cut off.
+  // Only now: a process that began before the commit, in whatever epoch, may be copying from what
+  // it has cut off.
   fs_.pool.store(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
   return Status();
 }
 
 namespace {
-// The epoch that must have passed; of an orphan whose maker died before he could note it, this one.
+// The epoch that must have passed; of an orphan whose maker died before it could note it, this one.
 uint64_t epoch_of(Pool& pool, Inode& orphan) {
   if (orphan.orphan_epoch.load() == 0) pool.store(orphan.orphan_epoch, pool::current_epoch(pool));
   return orphan.orphan_epoch.load();
@@ -205,7 +205,7 @@ void reclaim_some(FileSystem& fs, LocalSeat& seat) {
   const uint64_t turn = pool::current_epoch(fs.pool) * others_per_pass;
   for (uint64_t i = 0; i < others_per_pass; ++i)
     freed += reclaim_list(fs, seat, static_cast<uint32_t>((turn + i) % format::orphan_shards));
-  // Nothing came back: perhaps somebody died inside a call, and holds the epoch up.
+  // Nothing came back: perhaps a process died inside a call, and holds the epoch up.
   if (freed == 0) pool::recover_the_dead(fs.pool);
 }
 
@@ -237,7 +237,8 @@ bool reclaim_passed(FileSystem& fs, LocalSeat& seat) {
 
 bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms) {
   uint64_t freed = 0;
-  // Twice: the first pass moves the epoch on, and who was inside a call then leaves soon.
+  // Twice: the first pass moves the epoch on, and processes that were inside a call then leave
+  // soon.
   for (int pass = 0; pass < 2 && freed == 0; ++pass) {
     const uint64_t epoch = pool::current_epoch(fs.pool);
     for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)

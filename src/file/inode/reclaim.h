@@ -1,7 +1,7 @@
 // Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait
 // to be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand
-// in lists, one for each 64th lane, and are freed step by step once everybody who could still be
-// copying from them has left, and no mapping pins them.
+// in lists, one for each 64th lane, and are freed step by step once all processes that could still
+// be copying from them have left, and no mapping pins them.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -39,12 +39,12 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
 uint64_t count_withheld(const FileSystem& fs);
 
 // Frees what has passed in any list, the seat's own first, until some megabytes have come back.
-// Waits for nobody: the caller is inside a call itself, and two that wait for each other's epochs
-// wait for ever.
+// Does not wait: the caller is inside a call itself, and two that wait for each other's epochs
+// never end.
 bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 
-// Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it.
-// Returns whether anything came back.
+// Frees whatever can be freed in all lists; waits at most so long for processes inside a call that
+// withhold it. Returns whether anything came back.
 bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
 // As reclaim_withheld() with a long wait, for a caller inside a call. It has announced itself, and
 // may be what another process waits for. A caller that can begin again from outside does so

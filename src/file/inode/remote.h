@@ -12,7 +12,7 @@
 
 namespace cairn::file {
 
-// Each is called without locks held, by several threads at once.
+// Each is called without locks held, by several threads concurrently.
 class Remote {
  public:
   Remote() = default;

@@ -14,7 +14,7 @@ unsigned begin_change(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t nu
     ++note;
   assert(note < std::size(seat.words->shaped));
   fs.pool.store(seat.words->shaped[note], number);
-  // Only damage leaves it odd for who has the lock.
+  // Only damage leaves it odd for the holder of the lock.
   if (is_changing(inode)) fs.pool.fetch_add(inode.shape, 1);
   // A locked instruction: the change is visible before the seats are looked at.
   fs.pool.fetch_add(inode.shape, 1);
@@ -36,7 +36,7 @@ void wait_for_shape(FileSystem& fs, pool::SeatGuard& seat, Inode& inode, uint64_
     while (is_changing(inode)) {
       const uint64_t shape = inode.shape.load();
       const uint64_t owner = inode.lock.load();
-      // Who changes it holds its lock as long as the shape is odd: damage left it so.
+      // A process that changes it holds its lock as long as the shape is odd: damage left it so.
       if (uint64_t held = shape; (shape & 1) != 0 && pool::is_void(fs.pool, owner) &&
                                  fs.pool.compare_exchange(inode.shape, held, shape + 1))
         break;

@@ -62,7 +62,7 @@ bool is_became_lazy(const Result<T>& result) {
 // For a writer that saw an odd shape: withdraws, waits until it is even, and announces again.
 void wait_for_shape(FileSystem& fs, pool::SeatGuard& seat, Inode& inode, uint64_t number);
 
-// For the one who changes; the caller holds the inode's lock.
+// For the process that changes; the caller holds the inode's lock.
 class ShapeChange {
  public:
   ShapeChange(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t number);
@@ -81,7 +81,7 @@ class ShapeChange {
   bool is_alone_ = true;
 };
 
-// The same without waiting for writers, for directories, whose contents are stored under their lock
+// A change without waiting for writers, for directories, whose contents are stored under their lock
 // only: readers that saw a part of the change look again.
 class DirectoryChange {
  public:

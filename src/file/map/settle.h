@@ -1,11 +1,11 @@
 // Settling: making durable what a write rests on, although another process stored it.
 //
-// Who publishes an entry makes it durable a moment later. In between others find their blocks
-// mapped by it, and could return from a write, or from fsync, before the entry has arrived: a power
-// loss would take their bytes with it. So on persistent memory an entry carries *not yet durable*
-// until it has been flushed and fenced, and whoever is about to acknowledge bytes below such an
-// entry flushes it first. (On page-cache media the same mark means more and stays until fsync: see
-// sync.h.)
+// The process that publishes an entry makes it durable a moment later. In between others find their
+// blocks mapped by it, and could return from a write, or from fsync, before the entry has arrived:
+// a power loss would take their bytes with it. So on persistent memory an entry carries *not yet
+// durable* until it has been flushed and fenced, and a process that is about to acknowledge bytes
+// below such an entry flushes it first. (On page-cache media the same mark means more and stays
+// until fsync: see sync.h.)
 #pragma once
 
 #include "file/map/map.h"

@@ -170,8 +170,8 @@ Result<DirentSlot> find_name(const FileSystem& fs, const Map& directory, const N
     bool found = (shape & 1) == 0 && find_once(fs, directory, name, &slot, &status);
     persist::read_barrier();
     if ((shape & 1) != 0 || directory.inode->shape.load() != shape) {
-      // Who changes a directory holds its lock as long as the shape is odd. Left so by damage, or
-      // by the dead in a pool that is only looked at, it would be waited for in vain.
+      // A process that changes a directory holds its lock as long as the shape is odd. Left so by
+      // damage, or by the dead in a pool that is only looked at, it would be waited for in vain.
       const bool abandoned =
           (shape & 1) != 0 &&
           (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||

@@ -27,9 +27,8 @@ struct Name {
 Result<Name> make_name(const char* text, size_t length);
 
 // A sound name stays in its directory wherever it is used, in lower too: 1 to 255 bytes, neither
-// "." nor
-// "..", without "/" and without zero bytes. No call of ours makes another one, but a pool is
-// trusted no further than this: whoever can write to it can put any bytes into a slot.
+// "." nor "..", without "/" and without zero bytes. No call of ours makes another one, but a pool
+// is trusted no further than this: a process that can write to it can put any bytes into a slot.
 bool is_sound_name(const char* text, size_t length);
 // Any bytes as a message may hold them: unprintable ones as \xNN, and not too many.
 std::string shown_name(const char* text, size_t length);
@@ -110,7 +109,7 @@ inline std::vector<Listed> listing_room(const Map& directory, size_t most = 64) 
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts = false);
 
-// The same without the lock, for a pool that nobody changes.
+// As list_names(), without the lock, for a pool that no process changes.
 Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
                                    Listed* listed, size_t capacity, bool whiteouts);
 

@@ -62,7 +62,7 @@ void stand_in(Resolved* resolved, uint64_t directory) {
   resolved->must_be_directory = true;
 }
 
-// May the one who asks look for names here?
+// May the caller look for names here?
 Status search(const ResolveOptions& options, const Inode& directory, const char* path) {
   constexpr uint64_t everybody = S_IXUSR | S_IXGRP | S_IXOTH;
   const uint64_t mode = directory.mode.load();
@@ -85,7 +85,7 @@ struct Meaning {
 };
 
 // One look; ESTALE: the name was removed, or means something else, since it was found. Its inode
-// may be another file's at once.
+// may be another file's immediately.
 template <typename Follow>
 Status look_once(FileSystem& fs, const Map& directory, const Name& name, Follow follows,
                  Meaning* meaning) {

@@ -1,7 +1,7 @@
 // Tree: what a walk through a pool's directories knows of its way.
 //
 // Directories form a tree: each has one name, in the directory that it calls its parent. All our
-// calls keep it so, but a pool can be damaged, or written by somebody who wants a walk never to
+// calls keep it so, but a pool can be damaged, or written by a process that wants a walk never to
 // end: with a directory below itself, or with two names for each of many directories. A walk asks
 // here before it goes down. The answer is EUCLEAN only for what no rename under way can look like.
 #pragma once

@@ -32,7 +32,7 @@ EndAtOnce::EndAtOnce(FileSystem& fs, LocalSeat& seat, const Map& map)
   fs.pool.store(seat.words->allocating_inode, map.number);
   uint64_t state = format::inode_live;
   // A locked instruction: the state is there for openers before their count is looked at; and what
-  // the last of them wrote before he closed it is looked at after that.
+  // the last of them wrote before it closed the file is looked at after that.
   possible_ = fs.pool.compare_exchange(map.inode->state, state,
                                        format::inode_live | seat.lock_word << format::state_bits) &&
               map.inode->opens.load() == 0 && holds_nothing(*map.inode);

@@ -1,13 +1,13 @@
 // Ending: what becomes of an inode when its last name goes.
 //
-// One that holds nothing and that nobody has open is freed by the very change that takes the name.
-// Others become orphans (reclaim.h) when their last opener closes them, or at once if there is
-// none.
+// One that holds nothing and that no process has open is freed by the very change that takes the
+// name. Others become orphans (reclaim.h) when their last opener closes them, or immediately if
+// they have none.
 //
-// Opening and ending meet without a common lock. Who opens raises `opens`, and then looks at
-// `state` and `links`; who ends makes one of these two say so, and then looks at `opens`: one sees
-// the other. An opener that sees an end coming waits for the inode's lock, under which ends are
-// decided.
+// Opening and ending meet without a common lock. An opener raises `opens`, and then looks at
+// `state` and `links`. A process that ends the inode makes one of these two say so, and then looks
+// at `opens`: one sees the other. An opener that sees an end coming waits for the inode's lock,
+// under which ends are decided.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -43,7 +43,7 @@ bool may_open(FileSystem& fs, LocalSeat& seat, Inode& inode);
 
 // An inode without names and openers becomes an orphan. The caller holds no lock.
 void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number);
-// The same for unlinked inodes whose last opener died.
+// Ends unlinked inodes whose last opener died.
 void sweep_unlinked(FileSystem& fs, LocalSeat& seat);
 
 }  // namespace cairn::file

@@ -225,7 +225,7 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   fold_stamp(*file);
   if (!last_handle) return;  // the other one keeps the lane's hold
   format::OpenFile& open = *file->shared;
-  // Whoever else holds it may go on writing.
+  // Other holders may go on writing.
   if (open.ahead.load() != 0 && is_only_holder(open, first_lane(fs)))
     free_ahead(fs, seat, file->map(), open);
   let_go(fs.pool, open, first_lane(fs));

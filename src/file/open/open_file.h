@@ -14,8 +14,8 @@ namespace cairn::file {
 // what it is now.
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
                                          int flags, uint64_t generation = 0, bool moving = false);
-// The same for one that create_unnamed() has made, which becomes live by that: without a name, it
-// would be ended by who found it live and not open. Frees it if it fails.
+// Opens an inode that create_unnamed() has made, which becomes live by that: without a name, a
+// process that found it live and not open would end it. Frees it if it fails.
 Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
                                            int flags);
 // A handle on a description that exists. EBADF if it is gone.

@@ -50,8 +50,7 @@ void store_boot(Pool& pool) {
 Status first_attach(FileSystem& fs) {
   Pool& pool = fs.pool;
   const bool clean = pool.state->clean.load() == 1;
-  // From here on nobody can take the pool over by another lock file; if somebody just has, he
-  // counts.
+  // From here on no process can take the pool over by another lock file; one that just has counts.
   if (clean) pool.store(pool.state->clean, 0);
   CAIRN_TRY(pool::confirm_lock_file(pool));
   if (!clean && !same_boot(pool)) {

@@ -16,7 +16,7 @@ struct AttachOptions {
   bool no_recovery = false;
 };
 Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options);
-// The same on a pool that is mapped already (the simulator's).
+// On a pool that is mapped already (the simulator's).
 Status create_in(Pool& pool, uint32_t root_mode);
 Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> pool,
                                               const AttachOptions& options);

@@ -138,8 +138,8 @@ class Checker {
       found("inode %llu: a structural change is under way", ull{number});
   }
 
-  // Whoever attaches next to a pool that is only looked at here finishes or undoes what was under
-  // way.
+  // A process that attaches next to a pool that is only looked at here finishes or undoes what was
+  // under way.
   [[nodiscard]] bool waits() const { return pool_.read_only && pool_.state->clean.load() == 0; }
 
   // What the lists name waits for its end, and stands in one list only, once.

@@ -13,7 +13,7 @@ namespace cairn::file {
 Result<uint64_t> check(const std::string& path, const std::function<void(const char*)>& finding);
 
 class FileSystem;
-// The same on a pool that is mapped already.
+// Checks a pool that is mapped already.
 uint64_t check_mapped(FileSystem& fs, const std::function<void(const char*)>& finding);
 
 }  // namespace cairn::file

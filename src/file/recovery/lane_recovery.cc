@@ -76,8 +76,8 @@ bool LaneRecovery::is_published(uint64_t number, uint64_t file_block, unsigned l
 void LaneRecovery::recover_seat(format::Seat& seat) {
   Pool& pool = fs_.pool;
   // It died inside a call: an inode may have lost its last name, and not been ended yet. To look
-  // for those means to look at every inode, so whoever dies between calls (as most programs do:
-  // they exit) is spared it.
+  // for those means to look at every inode, so a process that dies between calls (as most programs
+  // do: they exit) is spared it.
   if (seat.epoch.load() != 0) {
     pool.store(pool.state->sweep, 1);
     // It died while it wrote, perhaps: bytes may have changed before the stamp did. The next drain
@@ -104,12 +104,12 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
     if (number == 0) continue;
     if (Inode* inode = inode_at(fs_, number); inode != nullptr) {
       if ((inode->shape.load() & 1) != 0) pool.store(inode->shape, inode->shape.load() + 1);
-      // Also if it was even again: the seat's owner may have died before he flushed that.
+      // Also if it was even again: the seat's owner may have died before it flushed that.
       pool.flush(&inode->shape, sizeof(Word));
     }
     pool.store(shaped, 0);
   }
-  // Last, for it may be taken again at once: an inode that was never named, or that was being
+  // Last, for it may be taken again immediately: an inode that was never named, or that was being
   // freed.
   if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
     Inode* inode = inode_at(fs_, number);

@@ -231,7 +231,7 @@ Status rebuild(FileSystem& fs) {
       continue;
     }
     const Map map{inode, number};
-    pool.store(inode->state, format::inode_live);  // without the mark of who was about to end it
+    pool.store(inode->state, format::inode_live);  // without the mark of an end
     if (Status s = claim_map(fs, map, 0, max_file_blocks, page_medium); !s.ok()) worst = s;
     const Entry xattr{inode->xattr.load()};
     if (xattr) {

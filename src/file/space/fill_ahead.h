@@ -4,10 +4,10 @@
 // third of a write's speed. The next writes then find their blocks mapped, and from some megabytes
 // on a whole chunk as one leaf.
 //
-// Nobody can tell such blocks from holes but by asking for blocks in use (stat, SEEK_DATA). They
-// are bounded: a quarter of what the handle has filled in sequence, a chunk at most, never beyond
-// the end of file. The open file description notes them in the pool, so that any process can give
-// them back: what is still zero goes when the description is closed, and before anybody is told
+// A program can tell such blocks from holes only by asking for blocks in use (stat, SEEK_DATA).
+// They are bounded: a quarter of what the handle has filled in sequence, a chunk at most, never
+// beyond the end of file. The open file description notes them in the pool, so that any process can
+// give them back: what is still zero goes when the description is closed, and before a call is told
 // that the pool is full. A killed process leaves them as they are, which is zeros.
 #pragma once
 
@@ -21,8 +21,8 @@ uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end);
 // behind its end hold zeros, so more may come ahead of the next.
 void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero);
 
-// The file's blocks are wanted from now on (fallocate): what anybody filled ahead stays. The caller
-// has announced stores to it.
+// The file's blocks are wanted from now on (fallocate): what was filled ahead stays. The caller has
+// announced stores to it.
 void keep_ahead(FileSystem& fs, uint64_t number);
 
 }  // namespace cairn::file

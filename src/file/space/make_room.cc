@@ -11,7 +11,7 @@ namespace cairn::file {
 
 namespace {
 
-// How long a full pool waits for somebody inside a call before it says that it is full.
+// How long a call waits for processes inside calls before it says that the pool is full.
 constexpr int full_pool_patience_ms = 1000;
 constexpr int most_tries = 4;
 // One write may need more evictions than that: each made some room, and others may have taken it.

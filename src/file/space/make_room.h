@@ -10,7 +10,7 @@ namespace cairn::file {
 
 // Whether to try again after the `tries`th time that the pool was full; `wanted` bytes are still to
 // come, as far as that is known. Once in any case: others may have freed what they were about to in
-// the meantime. Not for ever: what comes back may be taken by others.
+// the meantime. Not without end: others may take what comes back.
 bool try_again(FileSystem& fs, int tries, uint64_t wanted = 0);
 
 // call(), and again if the pool was full and there may be room now. The caller is in no seat and

@@ -8,7 +8,7 @@
 namespace cairn::file {
 
 void note_missing(FileSystem& fs, uint64_t missing_bytes);
-// So many bytes were to be taken at once, and there was no room for all of them.
+// So many bytes were to be taken in one call, and there was no room for all of them.
 void note_no_room(FileSystem& fs, uint64_t wanted_bytes);
 
 }  // namespace cairn::file

@@ -35,7 +35,7 @@ class HeldLanes {
     lane_[count] = std::move(lane);
     count_.store(count + 1, std::memory_order_release);
   }
-  // Nobody may be looking.
+  // No thread may be looking.
   void clear() {
     for (HeldLane& lane : *this) lane = HeldLane();
     count_.store(0, std::memory_order_release);

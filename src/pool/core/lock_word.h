@@ -1,6 +1,6 @@
 // Lock words: a lock in the pool is one word that names its owner's seat and generations. What
-// stands here never waits and recovers nobody, so recovery itself and the search for space use it;
-// lock.h waits.
+// stands here never waits and never recovers a lane, so recovery itself and the search for space
+// use it; lock.h waits.
 #pragma once
 
 #include "pool/core/pool.h"

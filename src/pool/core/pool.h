@@ -84,7 +84,7 @@ struct LocalSeat {
   uint64_t lock_word = 0;
   std::atomic<uint32_t> thread{0};  // its thread id, 0: free
   RememberedRun run;
-  std::atomic<bool> locking{false};  // held by somebody who has announced nothing
+  std::atomic<bool> locking{false};  // held by a thread that has announced nothing
 
   // By its thread.
   [[nodiscard]] bool is_in_use() const {
@@ -109,8 +109,7 @@ class Client {
   virtual void recover_lane(uint32_t lane) = 0;
   // Frees what unlink and truncate left behind; returns whether any block came back.
   virtual bool reclaim_everything(LocalSeat& seat) = 0;
-  // The same for what nobody can be copying from any more; waits for nobody, and stops at some
-  // megabytes.
+  // Frees what no process can be copying from any more; does not wait, and stops at some megabytes.
   virtual bool reclaim_passed(LocalSeat& seat) = 0;
 };
 
@@ -171,7 +170,7 @@ struct Pool {
   std::atomic<uint32_t> seats_ready{0};
   std::unique_ptr<format::Seat[]> private_seats;  // of a pool that is only looked at
   std::atomic<uint32_t> adding_lane{0};
-  bool no_liveness = false;  // images under check: nobody is alive, nothing is locked
+  bool no_liveness = false;  // images under check: no process is alive, nothing is locked
 
   // --- hints of this process; races are harmless ---
   std::atomic<uint64_t> current_chunk{UINT64_MAX};  // segment << 32 | chunk, see space.cc
@@ -261,8 +260,8 @@ struct Pool {
   Status fence(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_all(site);
   }
-  // The same for bytes of files and what leads to them. On page media these wait for fsync, which
-  // writes back everything: what this thread flushed is dropped.
+  // As fence(), for bytes of files and what leads to them. On page media these wait for fsync,
+  // which writes back everything: what this thread flushed is dropped.
   Status fence_bytes(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_bytes_all(site);
   }

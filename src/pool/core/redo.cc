@@ -70,8 +70,8 @@ Status Change::commit() {
   CAIRN_TRY(pool_.fence());
   lanes.store(redo_.head, 0);
   lanes.flush(&redo_.head, sizeof redo_.head);
-  // The next record of this seat must not meet an older head; and who frees what this change cut
-  // off relies on it being over.
+  // The next record of this seat must not meet an older head; and a process that frees what this
+  // change cut off relies on it being over.
   return pool_.fence();
 }
 

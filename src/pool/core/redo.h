@@ -1,6 +1,7 @@
 // Redo records: several words change as one. The words are described, the description made durable,
-// then they are stored, made durable, and the description is cleared. Whoever finds a record after
-// a crash stores its words again; they are absolute values of words that the owner had locked.
+// then they are stored, made durable, and the description is cleared. A process that finds a record
+// after a crash stores its words again; they are absolute values of words that the owner had
+// locked.
 #pragma once
 
 #include "pool/core/pool.h"

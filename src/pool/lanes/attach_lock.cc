@@ -25,7 +25,7 @@ Result<AttachLock> lock_attach(const std::string& lock_path) {
     AttachLock lock(descriptor);
     const Status status = media::wait_for_lock(descriptor, attach_lock_byte);
     if (!status.ok()) return annotate(status, "%s", path);
-    // Who removes a pool takes its name away under this lock.
+    // A process that removes a pool takes its name away under this lock.
     struct stat named {};
     if (lstat(path, &named) == 0 && is_file(descriptor, named.st_dev, named.st_ino)) return lock;
   }
@@ -55,7 +55,7 @@ Result<bool> anybody_attached(int descriptor) {
 
 Result<bool> anybody_attached(const std::string& lock_path) {
   const int fd = open(lock_path.c_str(), O_RDWR | O_CLOEXEC);
-  // The lock file of a pool on a device is made by the first who attaches in this boot.
+  // The lock file of a pool on a device is made by the first process that attaches in this boot.
   if (fd < 0 && errno == ENOENT) return false;
   if (fd < 0) return fail(errno, "%s: %s", lock_path.c_str(), strerror(errno));
   auto held = anybody_attached(fd);

@@ -40,11 +40,11 @@ Result<AttachLock> lock_attach(const Pool& pool);
 Result<bool> anybody_attached(int descriptor);
 Result<bool> anybody_attached(const std::string& lock_path);
 
-// Asked while nobody is attached to a pool, and nobody can attach: may it go? It may be opened for
-// looking.
+// Asked while no process is attached to a pool, and none can attach: may it be removed? It may be
+// opened for looking.
 using MayGo = std::function<bool()>;
-// Of the pool `path`: EBUSY if anybody is attached, ECANCELED if it may not go. Holds until the
-// lock is given back.
+// Of the pool `path`: EBUSY if a process is attached, ECANCELED if it may not be removed. Holds
+// until the lock is given back.
 Status check_unused(const AttachLock& lock, const std::string& path, const MayGo& may_go);
 
 // A descriptor to ask about liveness locks with; -1 if there is none.

@@ -25,8 +25,9 @@ void note_command(Pool& pool, format::Lane& lane) {
   }
 }
 
-// Who is about to execute another program has a lane already, and what waits for it may be what the
-// others wait for: some lanes are for nobody else. Where there are few, they are for all.
+// A process that is about to execute another program has a lane already, and what waits for it may
+// be what the others wait for: some lanes are for such processes only. Where there are few, they
+// are for all.
 uint32_t lanes_for_exec(const Pool& pool) { return pool.lane_count < 16 ? 0 : pool.lane_count / 8; }
 
 bool leaves_enough(const Pool& pool, uint32_t least) {
@@ -82,8 +83,8 @@ Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, LaneLock& lock) {
       }
       const uint64_t generation = lane.generation.load();
       if ((generation & 1) != 0) {
-        // Somebody was faster, and has died since. As long as its lock is held it looks alive, and
-        // what waits for it waits.
+        // Another process was faster, and has died since. As long as its lock is held it looks
+        // alive, and what waits for it waits.
         lock.give_back(l);
         continue;
       }

@@ -1,5 +1,5 @@
-// Looking for a lane that nobody has. Processes take theirs at any moment, without a lock that is
-// held by all who do.
+// Free lanes: finds a lane that no process has. Processes take theirs at any moment, without a
+// common lock.
 #pragma once
 
 #include "media/liveness.h"
@@ -9,7 +9,7 @@ namespace cairn::pool {
 
 // Takes a free lane, held by a liveness lock: of a description of its own, or of `descriptor`'s if
 // that is not -1. `inherited`: the lock's mapping survives fork (for a child that is about to be
-// born). EBUSY: there is no free lane.
+// born). EBUSY: no lane is free.
 Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
                            int descriptor = -1);
 // The same with the lock kept by a descriptor that survives exec; for who has a lane already and is
@@ -24,7 +24,7 @@ class LaneLock {
   LaneLock(const LaneLock&) = delete;
   LaneLock& operator=(const LaneLock&) = delete;
 
-  // EAGAIN: somebody has it.
+  // EAGAIN: a process has it.
   virtual Status take(uint32_t lane) = 0;
   // The one that was taken, after all: nothing holds it any more.
   virtual void give_back(uint32_t lane) = 0;

@@ -1,8 +1,9 @@
-// Patience: whoever finds no free lane asks again for a while, because processes come and go.
+// Patience: a process that finds no free lane asks again for a while, because processes come and
+// go.
 //
-// Nobody waits with a lock that those need who would leave: an attach gives the attach lock back in
+// No process waits with a lock that others need to leave: an attach gives the attach lock back in
 // between, and a thread that is inside a call already does not wait at all. A process that has
-// waited in vain fails at once from then on, until it gets a lane: each of its calls would wait
+// waited in vain fails immediately from then on, until it gets a lane: each of its calls would wait
 // anew.
 #pragma once
 

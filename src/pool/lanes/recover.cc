@@ -11,10 +11,11 @@ void recover_lane(Pool& pool, uint32_t number) {
   // Recovery cannot do more than it can; a failure to write back is sticky and meets the next
   // caller.
   for (format::Seat& seat : lane.seat) replay(pool, seat.redo).ignore();
-  // What a record named is about to become anybody's: an inode free, a shape even, a lock void.
+  // Any process may take what a record named from now on: an inode free, a shape even, a lock void.
   // What follows needs no fence before the generation is raised and the lane's locks are void with
-  // it: bytes beyond the end are fenced by who zeroes them; the rest is void or counted anew after
-  // a power loss, written whole by who takes it next, or fenced before this process detaches.
+  // it: bytes beyond the end are fenced by the process that zeroes them; the rest is void or
+  // counted anew after a power loss, written whole by its next owner, or fenced before this process
+  // detaches.
   pool.fence().ignore();
   for (format::Seat& seat : lane.seat) {
     if (pool.client != nullptr) pool.client->recover_seat(seat);

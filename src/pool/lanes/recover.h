@@ -11,7 +11,7 @@ namespace cairn::pool {
 // may be called with some held.
 void recover_if_dead(Pool& pool, uint32_t lane);
 
-// The same for every lane that is attached.
+// Calls recover_if_dead() for every lane that is attached.
 void recover_the_dead(Pool& pool);
 // Asking through a descriptor of the lock file.
 void recover_the_dead(Pool& pool, int descriptor);

@@ -154,7 +154,7 @@ void use_private_seats(Pool& pool) {
     seat.index = i % format::seats_per_lane;
   }
   pool.seats_ready.store(static_cast<uint32_t>(pool.seats.size()));
-  pool.plain_entry = pool.segment[0]->region.stores_plainly();  // nobody else looks at them
+  pool.plain_entry = pool.segment[0]->region.stores_plainly();  // no other process looks at them
 }
 
 void give_lane_up(Pool& pool, uint32_t number) {

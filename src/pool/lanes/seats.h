@@ -2,8 +2,9 @@
 // after it.
 //
 // Between the announcement and the look at what it protects there must be a full fence. Where the
-// system allows it, those who look at the seats make everybody fence (look_at_seats), and entering
-// costs two plain stores; else entering is a locked instruction. The first attach decides for all.
+// system allows it, a process that looks at the seats makes all others fence (look_at_seats), and
+// entering costs two plain stores; else entering is a locked instruction. The first attach decides
+// for all.
 #pragma once
 
 #include <utility>
@@ -44,7 +45,8 @@ inline LocalSeat* seat_of_thread(Pool& pool) {
   return seat != nullptr ? seat : claim_seat(pool);
 }
 
-// Inside a call: what is in the map when the guard has been made stays readable until it goes.
+// Inside a call: what is in the map when the guard has been made stays readable until it is
+// destroyed.
 //
 // A thread's signal handlers find the seat taken as soon as the epoch is announced, so that comes
 // first, and goes last.
@@ -74,7 +76,7 @@ class SeatGuard {
   [[gnu::always_inline]] explicit SeatGuard(LocalSeat* handed_over)
       : seat_(handed_over), writes_(handed_over->words->writing.load_relaxed() != 0) {}
   // Announces nothing: for a lock that is held around other calls. They announce themselves, and
-  // while they wait for freed blocks, nobody may withhold these on their behalf.
+  // while they wait for freed blocks, no seat may withhold these on their behalf.
   struct OnlyLocks {};
   [[gnu::always_inline]] SeatGuard(Pool& pool, OnlyLocks /*tag*/)
       : seat_(seat_of_thread(pool)), only_locks_(true) {
@@ -184,20 +186,23 @@ inline void look_at_seats(const Pool& pool) {
   if (pool.light_entry) persist::process_fence();
 }
 
-// Decides how seats are entered, under the attach lock: for all (`first`: nobody is attached), or
-// joins what was decided. EPERM: the others rely on membarrier(2), which this process may not use.
+// Decides how seats are entered, under the attach lock: for all (`first`: no process is attached),
+// or joins what was decided. EPERM: the others rely on membarrier(2), which this process may not
+// use.
 Status agree_on_entry(Pool& pool, bool first);
 
-// A lane of this process that has nothing left to recover becomes free; its lock goes separately.
+// A lane of this process that has nothing left to recover becomes free; its lock is released
+// separately.
 void give_lane_up(Pool& pool, uint32_t lane);
 // In a forked child without a lane of its own: it holds none, and takes one at its next call.
 void leave_lanes_to_parent(Pool& pool);
-// For a pool that is only looked at: seats in this process's own memory, which nobody waits for.
+// For a pool that is only looked at: seats in this process's own memory, which no process waits
+// for.
 void use_private_seats(Pool& pool);
 // Adds a lane to those that this process's threads use. `descriptor`: of the lock file, with a
-// description that nobody else has, to lock it through; -1: one is opened.
+// description of its own, to lock it through; -1: one is opened.
 Status add_lane(Pool& pool, int descriptor = -1);
-// Gives all lanes back; nobody may be inside a call.
+// Gives all lanes back; no thread may be inside a call.
 void release_lanes(Pool& pool);
 // In a forked child: the seats move to the lane that the parent prepared.
 void move_to_lane(Pool& pool, uint32_t lane, media::LivenessLock lock);

@@ -1,8 +1,8 @@
-// Processes that stand still, for who waits for one. A lane's process number is a hint
-// (format/lane.h): seen from another container it may be somebody else's, so nothing is decided by
-// it that cannot be undone or has not been waited for. A lane does not say in which PID namespace
-// its number was given, so in containers that share a pool but no PID namespace the state may be
-// another process's.
+// Processes that stand still, for a process that waits for one. A lane's process number is a hint
+// (format/lane.h): seen from another container it may be another process's, so nothing is decided
+// by it that cannot be undone or has not been waited for. A lane does not say in which PID
+// namespace its number was given, so in containers that share a pool but no PID namespace the state
+// may be another process's.
 #pragma once
 
 #include "pool/core/pool.h"

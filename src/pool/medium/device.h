@@ -30,7 +30,7 @@ struct FirstBlocks {
 // Devices cannot be read with read(2): they are mapped for a moment.
 FirstBlocks read_first_blocks(int fd, const media::Description& medium);
 
-// The same, of a device that is opened for it.
+// Opens the device and reads them.
 Result<FirstBlocks> read_device(const std::string& device);
 // EEXIST if a pool lies on the device.
 Status check_no_pool_on(const std::string& device);

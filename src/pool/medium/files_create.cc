@@ -137,7 +137,8 @@ Status finish_directory(const std::string& path, bool is_volatile) {
   return is_volatile ? Status() : sync_directory(path);
 }
 
-// Before anything is made; who comes between then and now is seen when the pool gets its name.
+// Before anything is made; a pool that appears between then and now is seen when this one gets its
+// name.
 Status check_free(const std::string& path) {
   struct stat st {};
   if (lstat(path.c_str(), &st) != 0 && errno == ENOENT) return Status();

@@ -85,7 +85,7 @@ Status add_segment(Pool& pool, uint64_t bytes) {
                 pool.path.c_str(), static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(medium->size));
   const std::string path = segment_path(pool.path, number);
-  // Left by somebody who died before the superblock named it.
+  // Left by a process that died before the superblock named it.
   unlink(path.c_str());
   auto fd = media::create_segment(path.c_str(), size);
   if (!fd.ok()) return fd.status();

@@ -1,5 +1,5 @@
-// Growth: a pool gets further segments while processes are attached to it. Whoever meets an address
-// in a segment that he has not mapped yet maps it then (Pool::has_segment).
+// Growth: a pool gets further segments while processes are attached to it. A process that meets an
+// address in a segment that it has not mapped yet maps it then (Pool::has_segment).
 #pragma once
 
 #include "pool/core/pool.h"

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* prefix = ".cairn-unfinished-";
 
-// -1 with EBUSY if somebody has the lock, ESTALE if the place has gone meanwhile. A file system
+// -1 with EBUSY if a process has the lock, ESTALE if the place has gone meanwhile. A file system
 // without locks has no places that are known to be left over.
 int open_locked(const std::string& path, bool lock_needed) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

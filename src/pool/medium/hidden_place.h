@@ -2,9 +2,9 @@
 // before it gets its name, and taken apart after it has lost it. So a pool is there whole or not at
 // all, whenever its maker or remover is killed.
 //
-// Who makes the place has a lock on it while he lives; one whose lock can be had is left over, and
-// goes with all of a pool that is in it: by the next one who makes a place beside it, or by name
-// (remove_files).
+// The process that makes the place has a lock on it while it lives. A place whose lock can be had
+// is left over. It is removed with all of a pool that is in it: by the next process that makes a
+// place beside it, or by name (remove_files).
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ class HiddenPlace {
   int descriptor_ = -1;
 };
 
-// The same place by a path that ends in its name, so that parent_of is what it lies in.
+// The place by a path that ends in its name, so that parent_of is what it lies in.
 std::string plain_path(const std::string& path);
 std::string parent_of(const std::string& path);
 bool is_empty_directory(const std::string& path);

@@ -36,7 +36,7 @@ Status make_private(const std::string& path) {
   return Status();
 }
 
-// The boot in the upper half: it decides alone whether anybody can still hold a lock.
+// The boot in the upper half: it decides alone whether a process can still hold a lock.
 uint64_t this_boot() {
   uint64_t boot[2];
   read_boot_id(boot);
@@ -51,7 +51,7 @@ Result<uint64_t> identity_of(int fd, uint64_t token) {
   return this_boot() << 32 | crc32c(0, words, sizeof words);
 }
 
-// Reads the token; a file without one gets it. The caller holds the attach lock unless he only
+// Reads the token; a file without one gets it. The caller holds the attach lock unless it only
 // looks.
 Result<uint64_t> identity_of_file(int fd, bool may_write) {
   uint64_t token = 0;
@@ -99,8 +99,8 @@ Status bring_into_force(Pool& pool, uint64_t mine) {
     if (is_taken(pool, seen, mine)) return in_use_elsewhere(pool);
     const uint64_t before = seen;
     if (!pool.compare_exchange(pool.state->lock_identity, seen, mine)) continue;
-    // Whoever attached meanwhile clears `clean` first and looks at the identity then: one of us
-    // sees the other.
+    // A process that attached meanwhile clears `clean` first and looks at the identity then: one of
+    // us sees the other.
     if (!is_taken(pool, before, mine)) break;
     uint64_t expected = mine;
     pool.compare_exchange(pool.state->lock_identity, expected, before);

@@ -1,11 +1,12 @@
-// The lock file of a pool on a device. A device has no file whose bytes could be locked by all who
-// use it: containers have device nodes of their own. So the pool lies on the device and its locks
-// on a file in shared memory, and the pool says which file that is (State::lock_identity: boot,
-// device and inode of the file, and a random token in it). Whoever sees another file under that
-// name, as in a container with a /dev/shm of its own, is refused: he could not see who is alive.
+// The lock file of a pool on a device. A device has no file whose bytes could be locked by all its
+// users: containers have device nodes of their own. So the pool lies on the device and its locks on
+// a file in shared memory, and the pool says which file that is (State::lock_identity: boot, device
+// and inode of the file, and a random token in it). A process that sees another file under that
+// name, as in a container with a /dev/shm of its own, is refused: it could not see which processes
+// are alive.
 //
-// The word changes hands when the boot is another one (nobody can be attached any more), and when
-// the pool was detached cleanly (nobody is).
+// The word changes when the boot is another one (no process can be attached any more), and when the
+// pool was detached cleanly (none is).
 #pragma once
 
 #include "pool/core/pool.h"

@@ -19,7 +19,7 @@
 namespace cairn::pool {
 namespace {
 
-// A directory of somebody's own can have a file with the name of a segment in it.
+// A user's own directory can have a file with the name of a segment in it.
 Status check_ours(const std::string& path) {
   const std::string first = segment_path(path, 0);
   auto fd = media::open_segment(first.c_str(), media::Access::read_only);
@@ -108,14 +108,14 @@ Status remove_files(const std::string& given, const MayGo& may_go) {
     return fail(ENOTDIR, "%s: a symbolic link; remove a pool by its own name", path.c_str());
   CAIRN_TRY(check_directory(path));
   if (is_hidden_place(path)) return remove_hidden_place(path);
-  if (is_empty_directory(path))  // left by somebody who died while he made or removed a pool
+  if (is_empty_directory(path))  // left by a process that died while it made or removed a pool
     return rmdir(path.c_str()) == 0 ? Status()
                                     : fail(errno, "%s: %s", path.c_str(), strerror(errno));
   CAIRN_TRY(check_ours(path));
   HiddenPlace place;
   const bool alone = !holds_others(path);
   if (alone) CAIRN_TRY(place.make(path));
-  // Whoever is about to attach waits, and finds that the name has gone.
+  // A process that is about to attach waits, and finds that the name has gone.
   CAIRN_TRY_ASSIGN(lock, lock_attach(segment_path(path, 0)));
   CAIRN_TRY(check_unused(lock, path, may_go));
   if (alone) return place.take(path);

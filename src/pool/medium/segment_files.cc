@@ -12,7 +12,7 @@
 namespace cairn::pool {
 namespace {
 
-// Why there is no room, for people: who gives the pool more size does not help there.
+// Why there is no room, for people: more size for the pool does not help there.
 void note_shortage(Pool& pool, uint64_t of) {
   if (pool.state != nullptr) pool.store(pool.state->refused_by, of);
 }
@@ -148,7 +148,7 @@ void remove_tree(const std::string& path) {
   uint32_t count = 0;
   while (count < format::max_segments && access(segment_path(path, count).c_str(), F_OK) == 0)
     ++count;
-  // The first one last: by it, who goes on with the work knows what it is.
+  // The first one last: by it, a process that goes on with the work knows what it is.
   while (count-- > 0) unlink(segment_path(path, count).c_str());
   rmdir((path + "/companion").c_str());
   rmdir(path.c_str());

@@ -60,7 +60,7 @@ Opening open_ours(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, Status* wh
   return Opening::taken;
 }
 
-// Opens the next chunk that nobody has touched, from `c` on.
+// Opens the next untouched chunk, from `c` on.
 bool find_untouched(Pool& pool, LocalSeat& seat, uint32_t s, uint64_t c, Need need, ChunkRef* found,
                     Status* why) {
   Segment& segment = *pool.segment[s];
@@ -149,7 +149,7 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   if (is_open(chunk)) return Status();
   format::BlockRecord* records = &segment.record[c * chunk_blocks];
   const uint64_t records_size = sizeof *records * chunk_blocks;
-  // Its memory may have gone back while somebody populated the segment.
+  // Its memory may have gone back while a process populated the segment.
   const bool was_released = chunk.releases.load() != 0;
   if (segment.reserve && (was_released || !is_backed(segment))) {
     CAIRN_TRY(segment.reserve(Pool::offset_in(segment, records), records_size));
@@ -175,8 +175,8 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
 
 bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* found, Status* why) {
   if (find_freed(pool, seat, need, want, found)) return true;
-  // Memory that nobody has touched is about to be taken. Before that, what was removed comes back,
-  // if nobody can be copying from it any more.
+  // Untouched memory is about to be taken. Before that, what was removed comes back, if no process
+  // can be copying from it any more.
   if (pool.client != nullptr && pool.client->reclaim_passed(seat) &&
       find_freed(pool, seat, need, want, found))
     return true;

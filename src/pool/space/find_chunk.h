@@ -16,8 +16,8 @@ enum class Want : uint8_t {
 // Makes a chunk's tables ready if no process has; ENOSPC when the medium has no memory for it.
 Status open_chunk(Pool& pool, uint32_t segment, uint64_t chunk);
 
-// A chunk with room that no other lane works in, made ours: what was freed first, what nobody has
-// touched then. For long runs, pieces of chunks count as freed only where they are a large part of
+// A chunk with room that no other lane works in, made ours: what was freed first, then what is
+// untouched. For long runs, pieces of chunks count as freed only where they are a large part of
 // what the pool holds: else large files would be made of them while whole chunks can be had.
 // Want::chunk: an entirely free one. False: there is none; `*why` says so if it was the medium that
 // had no room.

@@ -1,14 +1,14 @@
-// Free chunks: where freed space lies, so that it is taken again before any memory that nobody has
-// touched. Untouched memory costs five to ten times a copy, and a pool that walks through all of
-// its memory takes it from the application.
+// Free chunks: where freed space lies, so that it is taken again before any untouched memory.
+// Untouched memory costs five to ten times a copy, and a pool that walks through all of its memory
+// takes it from the application.
 //
 // Three bits for each chunk (format::ChunkHints) say that it is whole, has room, or was released;
 // the process also remembers the chunks in which it freed something last (recent_chunks.h). All of
 // these are hints: the free bits and the chunk's state decide.
 //
-// No hint is lost while its processes live: whoever frees sets the free bits and then looks at the
-// hint; whoever clears a hint looks at the free bits afterwards. What a killed process loses is
-// found by looking at some chunks in turn (find_chunk).
+// No hint is lost while its processes live: a process that frees sets the free bits and then looks
+// at the hint; one that clears a hint looks at the free bits afterwards. What a killed process
+// loses is found by looking at some chunks in turn (find_chunk).
 #pragma once
 
 #include "pool/space/chunk.h"

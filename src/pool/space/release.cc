@@ -20,10 +20,10 @@ constexpr uint64_t look_every_ns = 1'000'000'000;
 constexpr uint64_t go_on_after_ns = 50'000'000;
 constexpr uint64_t budget_ns = 2'000'000;
 
-// Nobody's inode: what is being released is recorded as its blocks.
+// No file has this inode: what is being released is recorded as its blocks.
 constexpr uint64_t no_inode = 0;
 
-// The chunk's blocks are ours and nobody else can take them; false: some of them were taken.
+// Takes all blocks of the chunk, so that no other process can; false: some of them were taken.
 bool take_all(Pool& pool, LocalSeat& seat, Segment& segment, uint64_t c) {
   Chunk& chunk = segment.chunk[c];
   const uint64_t first = c * chunk_blocks;
@@ -69,7 +69,8 @@ bool release_chunk(Pool& pool, LocalSeat& seat, uint32_t s, uint64_t c) {
                                               format::phase_releasing));
   bool released = take_all(pool, seat, segment, c);
   if (released) {
-    // From here on, whoever finds the chunk after our death opens it as one that holds anything.
+    // From here on, a process that finds the chunk after our death opens it as one that holds
+    // anything.
     pool.store_flush(chunk.state, format::chunk_releasing);
     pool.fetch_add(chunk.releases, 1);
     released = segment.release(first << format::block_shift, format::chunk_size).ok();

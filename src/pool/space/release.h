@@ -7,9 +7,9 @@
 // holds by at least that much.
 //
 // Only on tmpfs, and never in a segment that was populated, nor where the pool says so
-// (State::release_never). Nothing outside the pin table may rely on the memory of free blocks:
-// whoever registers a pool's memory with a device (RDMA, one-sided windows) has to set
-// release_never first.
+// (State::release_never). Nothing outside the pin table may rely on the memory of free blocks: a
+// process that registers a pool's memory with a device (RDMA, one-sided windows) sets release_never
+// first.
 #pragma once
 
 #include "pool/core/pool.h"

@@ -17,9 +17,9 @@ using format::chunk_blocks;
 using format::InFlight;
 
 // Makes the records of a run whose bits we have cleared say whose it is. Returns how many from its
-// start were nobody's: who looks for lost bits (repair_free_bits) may have set the bit of a block
-// that was just being taken. `*zero`: whether all of those are known to hold zeros. `store` stores
-// to a word of the segment.
+// start were free: a process that looks for lost bits (repair_free_bits) may have set the bit of a
+// block that was just being taken. `*zero`: whether all of those are known to hold zeros. `store`
+// stores to a word of the segment.
 template <typename Store>
 uint32_t claim_records(format::BlockRecord* record, uint32_t count, uint64_t owner,
                        uint64_t file_block, bool* zero, Store store) {
@@ -94,7 +94,7 @@ BlockRun take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const BlockReque
       continue;
     }
     if (bits.count == chunk_blocks && where.chunk + 1 < segment.chunks) {
-      // Who takes whole chunks takes the next one next: what it will wait for arrives while 2 MiB
+      // A writer of whole chunks takes the next one next: what it will wait for arrives while 2 MiB
       // are copied.
       persist::prefetch_for_store(&segment.chunk[where.chunk + 1]);
       prefetch_records(segment, index + chunk_blocks, index + 2 * chunk_blocks - 1);
@@ -118,7 +118,7 @@ void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
   see_releases(*pool.segment[c.segment], c.chunk);
   pool.current_owner.store(seat.lock_word);
   pool.next_bit.store(0, std::memory_order_relaxed);
-  // Whoever sees it may not have seen yet that its segment has been mapped.
+  // A thread that sees it may not have seen yet that its segment has been mapped.
   pool.current_chunk.store(pack(c), std::memory_order_release);
 }
 
@@ -130,7 +130,7 @@ Want want_of(const BlockRequest& request) {
                                         : Want::pieces;
 }
 
-// Anybody's chunk.
+// From a chunk of any process.
 BlockRun take_anywhere(Pool& pool, LocalSeat& seat, const BlockRequest& request) {
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
   for (uint32_t s = 0; s < segments; ++s) {

@@ -1,5 +1,5 @@
 // Space: blocks are taken from chunks of 512 (find_chunk.h), each process from its own. When space
-// is short anybody takes any block, so ENOSPC means that there is none.
+// is short, any process takes any block, so ENOSPC means that there is none.
 #pragma once
 
 #include "pool/space/chunk.h"
@@ -37,7 +37,7 @@ void settle(Pool& pool, LocalSeat& seat, const BlockRun& run);
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
-// The same for a 2 MiB leaf: 512 blocks, one entry.
+// Frees a 2 MiB leaf in this way: 512 blocks, one entry.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
 struct Usage {
@@ -47,7 +47,7 @@ struct Usage {
   uint64_t free = 0;       // both; the reserve included
   uint64_t reserve = 0;    // of these, still there
 };
-// Counts the free bits. Exact when nobody takes or frees meanwhile.
+// Counts the free bits. Exact when no process takes or frees meanwhile.
 Usage usage(Pool& pool);
 
 }  // namespace cairn::pool
