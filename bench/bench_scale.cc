@@ -28,9 +28,9 @@
 namespace cairn::bench {
 namespace {
 
+using cluster::ByteRun;
 using cluster::ByteSet;
 using cluster::Record;
-using cluster::Run;
 using cluster::Share;
 
 constexpr uint64_t pieces = 262144;  // of a rank, in a commit
@@ -51,7 +51,7 @@ double seconds_of(Work work) {
   return now_s() - begin;
 }
 
-std::vector<Run> write_all(ByteSet& set, uint64_t rank, uint64_t ranks) {
+std::vector<ByteRun> write_all(ByteSet& set, uint64_t rank, uint64_t ranks) {
   for (uint64_t k = 0; k < pieces; ++k) {
     const uint64_t at = (k * ranks + rank) * piece;
     set.add(at, at + piece);

@@ -12,15 +12,15 @@ NodeNumbers other_nodes(const Job& job) {
   return nodes;
 }
 
-Answers ask_nodes(const Job& job, const NodeNumbers& nodes, Request request,
-                  const std::string& text, size_t room) {
+NodeAnswers ask_nodes(const Job& job, const NodeNumbers& nodes, Request request,
+                      const std::string& text, size_t room) {
   request.text = text.size();
   std::vector<uint8_t> bytes(sizeof request + text.size());
   std::memcpy(bytes.data(), &request, sizeof request);
   std::memcpy(bytes.data() + sizeof request, text.data(), text.size());
   // Errors bring a line of text.
   const size_t capacity = sizeof(Reply) + std::max<size_t>(room, detail_capacity);
-  Answers answers;
+  NodeAnswers answers;
   answers.replies.resize(nodes.size() * capacity);
   std::vector<Question> questions;
   questions.reserve(nodes.size());

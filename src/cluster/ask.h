@@ -12,7 +12,7 @@ using NodeNumbers = std::vector<uint32_t>;
 // All nodes of the job but this one.
 NodeNumbers other_nodes(const Job& job);
 
-struct Answers {
+struct NodeAnswers {
   struct One {
     uint32_t node;
     int64_t value;
@@ -24,7 +24,7 @@ struct Answers {
   std::vector<uint8_t> replies;
 };
 // `text` follows the request; `room`: for what follows a reply.
-Answers ask_nodes(const Job& job, const NodeNumbers& nodes, Request request,
-                  const std::string& text, size_t room = 0);
+NodeAnswers ask_nodes(const Job& job, const NodeNumbers& nodes, Request request,
+                      const std::string& text, size_t room = 0);
 
 }  // namespace cairn::cluster

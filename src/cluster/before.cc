@@ -141,10 +141,10 @@ Status tell_names(Job& job) {
   if (own == 0) return Status();
   Request request = {};
   request.op = Op::look_names;
-  const Answers answers = ask_nodes(job, other_nodes(job), request, "");
+  const NodeAnswers answers = ask_nodes(job, other_nodes(job), request, "");
   CAIRN_TRY(answers.status);
   NodeNumbers nodes;
-  for (const Answers::One& one : answers.all) {
+  for (const NodeAnswers::One& one : answers.all) {
     if (one.value != own) nodes.push_back(one.node);
     if (one.value == own && one.node < job.self()) return Status();
   }

@@ -1,4 +1,4 @@
-// Contents: what other nodes hold, as the contents of an ordinary open file of this process
+// RemoteContents: what other nodes hold, as the contents of an ordinary open file of this process
 // (tier/source.h), for as long as there is a job.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace cairn::cluster {
 
-class Contents : public tier::Source {
+class RemoteContents : public tier::Source {
  public:
   // The job has ended: nothing can be read or written from here on.
   virtual void end() = 0;

@@ -29,7 +29,7 @@ Request request_of(Op op) {
   return request;
 }
 
-FileState state_in(const Answers::One& one) {
+FileState state_in(const NodeAnswers::One& one) {
   FileState state;
   std::memcpy(&state, one.bytes, sizeof state);
   return state;
@@ -49,7 +49,7 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
     CAIRN_TRY_ASSIGN(found, find_elsewhere(job, path));
     if (found.node == asked) CAIRN_TRY(lacks());
     asked = found.node;
-    const Answers answers = ask_nodes(job, {found.node}, request, text);
+    const NodeAnswers answers = ask_nodes(job, {found.node}, request, text);
     CAIRN_TRY(answers.status);
     if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
   }
@@ -91,12 +91,12 @@ Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_bu
   request.which = asks_busy ? 1 : 0;
   std::vector<Past> past = job.heard();
   while (true) {
-    const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
+    const NodeAnswers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
     CAIRN_TRY(answers.status);
     bool any_taken = false;
     NodeNumbers removed;
-    const Answers::One* first = nullptr;
-    for (const Answers::One& one : answers.all) {
+    const NodeAnswers::One* first = nullptr;
+    for (const NodeAnswers::One& one : answers.all) {
       const auto now = std::bit_cast<Past>(one.value);
       any_taken = any_taken || past[one.node].taken != now.taken;
       past[one.node] = now;
@@ -151,7 +151,7 @@ Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string&
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece) {
   uint64_t done = 0;
   while (done < piece.size) {
-    const Run run = {piece.offset + done, std::min<uint64_t>(piece.size - done, most_bytes)};
+    const ByteRun run = {piece.offset + done, std::min<uint64_t>(piece.size - done, most_bytes)};
     Request request = request_of(Op::read_file);
     request.uuid = file;
     request.runs = 1;
@@ -193,10 +193,10 @@ Status set_attributes_elsewhere(Job& job, const std::string& path,
 Status remove_elsewhere(Job& job, const std::string& path) {
   if (!job.has_messages()) return missing(path);
   for (int i = 0; i < most_nodes_asked; ++i) {
-    const Answers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
+    const NodeAnswers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
     CAIRN_TRY(answers.status);
     const bool any = std::any_of(answers.all.begin(), answers.all.end(),
-                                 [](const Answers::One& one) { return one.value != 0; });
+                                 [](const NodeAnswers::One& one) { return one.value != 0; });
     if (any) return Status();
     CAIRN_TRY(find_elsewhere(job, path).status());
   }
@@ -243,10 +243,10 @@ Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& d
   for (const uint32_t node : other_nodes(job)) {
     Request request = request_of(Op::list_files);
     do {
-      const Answers answers = ask_nodes(job, {node}, request, directory, most_listed);
+      const NodeAnswers answers = ask_nodes(job, {node}, request, directory, most_listed);
       CAIRN_TRY(answers.status);
       if (answers.all.empty()) break;
-      const Answers::One& one = answers.all.front();
+      const NodeAnswers::One& one = answers.all.front();
       for (size_t at = 0; at + sizeof(ListedFile) <= one.size;) {
         ListedFile listed = {};
         std::memcpy(&listed, one.bytes + at, sizeof listed);

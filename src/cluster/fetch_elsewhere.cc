@@ -100,7 +100,7 @@ Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op
   request.value = for_too_long ? 1 : 0;
   std::string text = path + '\0';
   text.append(reinterpret_cast<const char*>(&from.state), sizeof from.state);
-  const Answers answers = ask_nodes(job, {from.node}, request, text);
+  const NodeAnswers answers = ask_nodes(job, {from.node}, request, text);
   CAIRN_TRY(answers.status);
   return answers.all.empty() || answers.all.front().value == 0 ? missing(path) : Status();
 }

@@ -84,7 +84,7 @@ Result<std::shared_ptr<tier::PoolFile>> HeldFiles::find(const Uuid& file) {
   return held->second.file;
 }
 
-Result<int64_t> HeldFiles::answer(const Request& request, const Run* runs, const uint8_t* bytes,
+Result<int64_t> HeldFiles::answer(const Request& request, const ByteRun* runs, const uint8_t* bytes,
                                   uint8_t* reply, uint64_t* size) {
   CAIRN_TRY_ASSIGN(held, find(request.uuid));
   file::File& file = **held;

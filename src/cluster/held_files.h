@@ -24,7 +24,7 @@ class HeldFiles {
 
   // What is asked of one that is held for writing; `bytes` are those that follow the request. The
   // reply's value; what follows the reply goes to `reply`, its size to *size.
-  Result<int64_t> answer(const Request& request, const Run* runs, const uint8_t* bytes,
+  Result<int64_t> answer(const Request& request, const ByteRun* runs, const uint8_t* bytes,
                          uint8_t* reply, uint64_t* size);
 
  private:

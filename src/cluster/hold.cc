@@ -22,22 +22,22 @@ void let_go(const Job& job, uint32_t node, const FileState& state, bool writing)
       .ignore();  // a node that does not answer is told of by other calls
 }
 
-FileState state_in(const Answers::One& one) {
+FileState state_in(const NodeAnswers::One& one) {
   FileState state;
   std::memcpy(&state, one.bytes, sizeof state);
   return state;
 }
 
 // A file that is moving has its place in a few messages' time, unless who moves it was killed.
-Answers ask_until_settled(const Job& job, Request request, const std::string& path) {
+NodeAnswers ask_until_settled(const Job& job, Request request, const std::string& path) {
   using std::chrono::steady_clock;
   constexpr auto longest = std::chrono::seconds(5);
   constexpr auto longest_pause = std::chrono::microseconds(1000);
   const auto until = steady_clock::now() + longest;
   for (auto pause = std::chrono::microseconds(50);; pause = std::min(pause * 2, longest_pause)) {
-    Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
+    NodeAnswers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
     if (answers.status.code() != EAGAIN || request.value != 0) return answers;
-    for (const Answers::One& one : answers.all)
+    for (const NodeAnswers::One& one : answers.all)
       if (one.size == sizeof(FileState)) let_go(job, one.node, state_in(one), request.which != 0);
     if (steady_clock::now() >= until) request.value = 1;
     std::this_thread::sleep_for(pause);
@@ -51,10 +51,10 @@ Result<std::shared_ptr<Hold>> Hold::take(Job& job, const std::string& path, bool
   Request request = {};
   request.op = Op::hold_file;
   request.which = writing ? 1 : 0;
-  const Answers answers = ask_until_settled(job, request, path);
+  const NodeAnswers answers = ask_until_settled(job, request, path);
   // If several have one, those that are not wanted let go of theirs here.
   std::shared_ptr<Hold> first;
-  for (const Answers::One& one : answers.all) {
+  for (const NodeAnswers::One& one : answers.all) {
     if (one.size != sizeof(FileState)) continue;
     auto hold = std::make_shared<Hold>(job, one.node, state_in(one), writing);
     if (first == nullptr) first = std::move(hold);

@@ -50,7 +50,8 @@ Reply Homes::lock(Home* home, const Request& request, const std::string& text, M
   return reply;
 }
 
-Reply Homes::answer(const Request& request, const Run* runs, const std::string& text, More* more) {
+Reply Homes::answer(const Request& request, const ByteRun* runs, const std::string& text,
+                    More* more) {
   const std::lock_guard guard(mutex_);
   Reply reply = {};
   if (request.op == Op::end) {

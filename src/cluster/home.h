@@ -24,7 +24,7 @@ class Homes {
     std::vector<uint8_t> left;
   };
   // Answers a request about a home, which is made by the first one.
-  Reply answer(const Request& request, const Run* runs, const std::string& text, More* more);
+  Reply answer(const Request& request, const ByteRun* runs, const std::string& text, More* more);
 
  private:
   struct Home {

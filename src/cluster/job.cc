@@ -176,12 +176,12 @@ Status Job::ask(Question* questions, size_t count) const {
   return Status();
 }
 
-Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vector<Run>& runs,
+Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vector<ByteRun>& runs,
                          std::vector<Posted>* posted) const {
-  std::vector<uint8_t> bytes(sizeof request + runs.size() * sizeof(Run));
+  std::vector<uint8_t> bytes(sizeof request + runs.size() * sizeof(ByteRun));
   std::memcpy(bytes.data(), &request, sizeof request);
   if (!runs.empty())
-    std::memcpy(bytes.data() + sizeof request, runs.data(), runs.size() * sizeof(Run));
+    std::memcpy(bytes.data() + sizeof request, runs.data(), runs.size() * sizeof(ByteRun));
   // Errors bring a line of text.
   constexpr size_t text = detail_capacity;
   std::vector<uint8_t> reply(sizeof(Reply) +
@@ -218,7 +218,7 @@ void Job::note_renamings(const std::vector<Past>& of_nodes) {
     heard_[node].renamings = std::max(heard_[node].renamings, of_nodes[node].renamings);
 }
 
-void Job::add_contents(const std::shared_ptr<Contents>& contents) {
+void Job::add_contents(const std::shared_ptr<RemoteContents>& contents) {
   const std::lock_guard guard(contents_mutex_);
   std::erase_if(contents_, [](const auto& one) { return one.expired(); });
   contents_.push_back(contents);

@@ -62,7 +62,7 @@ class Job {
   [[nodiscard]] bool has_messages() const { return messenger_ != nullptr; }
   Status ask(Question* questions, size_t count) const;
   // One request with few bytes in its reply. The reply's value.
-  Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
+  Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<ByteRun>& runs = {},
                       std::vector<Posted>* posted = nullptr) const;
 
   // A call that is about `path` waits for a process of the job that is there. Need not return.
@@ -75,7 +75,7 @@ class Job {
   // In a forked child, which is no process of the job: others cannot be asked from here on.
   void fall_silent() { silent_ = true; }
   // What was opened by name loses its job with this one.
-  void add_contents(const std::shared_ptr<Contents>& contents);
+  void add_contents(const std::shared_ptr<RemoteContents>& contents);
   void end_contents();
   [[nodiscard]] bool has_ended() const { return ended_; }
 
@@ -106,7 +106,7 @@ class Job {
   size_t serve(const void* request, size_t size, void* reply);
 
  private:
-  Status read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+  Status read_part(const Request& request, const ByteRun* runs, uint8_t* bytes, uint64_t* size);
   void note_renaming(bool begins);
   Result<Part> part_to_serve(const Uuid& uuid);
   Status note_records() const;
@@ -123,7 +123,7 @@ class Job {
   std::atomic<bool> silent_{false};
   std::atomic<bool> ended_{false};
   std::mutex contents_mutex_;
-  std::vector<std::weak_ptr<Contents>> contents_;
+  std::vector<std::weak_ptr<RemoteContents>> contents_;
   int64_t number_of_names_ = 0;
   std::atomic<SpecialRemoved> special_removed_{nullptr};
   Homes homes_;

@@ -131,7 +131,7 @@ struct Holder {
 };
 
 struct Posted {
-  Run run;
+  ByteRun run;
   uint64_t node;  // index into the job's nodes
 };
 
@@ -142,7 +142,7 @@ inline constexpr uint64_t most_listed = 64ULL << 10;          // bytes of names 
 inline constexpr uint64_t most_runs = 32768;                  // that follow a request
 inline constexpr uint64_t most_written = 512ULL << 10;        // bytes that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
-inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(Run);
+inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(ByteRun);
 static_assert(request_capacity >= sizeof(Request) + most_written);
 
 }  // namespace cairn::cluster

@@ -36,21 +36,23 @@ Status make_special(Job& job, const std::string& path, uint32_t mode) {
 Status set_attributes_everywhere(Job& job, const std::string& path,
                                  const file::Remote::Change& attributes) {
   const NameChange change = set_attributes(path, attributes);
-  return one_at_a_time(job, {Doing::setting_attributes, change, job.self()}, [&]() -> Status {
-    CAIRN_TRY(change_name(job, change));
-    return on_others(job, change);
-  });
+  return one_at_a_time(job, {UndertakingKind::setting_attributes, change, job.self()},
+                       [&]() -> Status {
+                         CAIRN_TRY(change_name(job, change));
+                         return on_others(job, change);
+                       });
 }
 
 Status set_attributes_of(Job& job, const file::Seen& inode,
                          const file::Remote::Change& attributes) {
   const auto set = [&](const std::string& path) {
     const NameChange change = set_attributes(path, attributes);
-    return one_at_a_time(job, {Doing::setting_attributes, change, job.self()}, [&]() -> Status {
-      CAIRN_TRY(change_name(job, {NameOp::look, 0, path, seen_as_text(inode)}));
-      CAIRN_TRY(change_name(job, change));
-      return on_others(job, change);
-    });
+    return one_at_a_time(
+        job, {UndertakingKind::setting_attributes, change, job.self()}, [&]() -> Status {
+          CAIRN_TRY(change_name(job, {NameOp::look, 0, path, seen_as_text(inode)}));
+          CAIRN_TRY(change_name(job, change));
+          return on_others(job, change);
+        });
   };
   // Its names may change while they are looked for.
   constexpr int tries = 10;
@@ -68,11 +70,12 @@ Status set_attributes_of(Job& job, const file::Seen& inode,
 Status remove_directory(Job& job, const std::string& path) {
   CAIRN_TRY_ASSIGN(mode, mode_of_name(job, path));
   const NameChange change = {NameOp::remove_directory, mode, path, ""};
-  return one_at_a_time(job, {Doing::removing_directory, change, job.self()}, [&]() -> Status {
-    CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
-    return everywhere(job, change, {NameOp::forget_directory, 0, path, ""},
-                      {NameOp::make_directory, mode, path, ""});
-  });
+  return one_at_a_time(job, {UndertakingKind::removing_directory, change, job.self()},
+                       [&]() -> Status {
+                         CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
+                         return everywhere(job, change, {NameOp::forget_directory, 0, path, ""},
+                                           {NameOp::make_directory, mode, path, ""});
+                       });
 }
 
 Status remove_file(Job& job, const std::string& path) {
@@ -81,7 +84,7 @@ Status remove_file(Job& job, const std::string& path) {
   const auto here = [&] { return file::unlink_name(job.fs(), spot->parent, spot->name); };
   if (!is_on_others(*spot)) return here();
   const NameChange change = {NameOp::forget, 0, path, ""};
-  const Undertaking undertaking = {Doing::removing, change, job.self(), spot->seen()};
+  const Undertaking undertaking = {UndertakingKind::removing, change, job.self(), spot->seen()};
   return one_at_a_time(job, undertaking, [&]() -> Status {
     CAIRN_TRY(here());
     return on_others(job, {NameOp::forget, 0, path, ""});
@@ -117,7 +120,7 @@ Status claim_file(Job& job, const std::string& path) {
   if (!is_on_others(spot)) return Status();
   CAIRN_TRY(await_place(job, spot));
   const NameChange claim = {NameOp::claim, 0, path, ""};
-  return one_at_a_time(job, {Doing::claiming, claim, job.self()}, [&]() -> Status {
+  return one_at_a_time(job, {UndertakingKind::claiming, claim, job.self()}, [&]() -> Status {
     // Another node was first: nothing is known of it here by now.
     if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
     const bool was_unchanged =

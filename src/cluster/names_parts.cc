@@ -20,8 +20,8 @@ Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& cha
   request.which = static_cast<uint32_t>(change.op);
   request.value = change.mode;
   request.home = change.flags;
-  const Answers answers = ask_nodes(job, nodes, request, change.path + '\0' + change.other);
-  for (const Answers::One& one : answers.all)
+  const NodeAnswers answers = ask_nodes(job, nodes, request, change.path + '\0' + change.other);
+  for (const NodeAnswers::One& one : answers.all)
     if (one.value != 0) changed->push_back(one.node);
   return answers.status;
 }
@@ -90,7 +90,7 @@ Status one_at_a_time(Job& job, const std::string& path, const Step& call) {
 }
 
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal) {
-  return one_at_a_time(job, {Doing::making, there, job.self()}, [&]() -> Status {
+  return one_at_a_time(job, {UndertakingKind::making, there, job.self()}, [&]() -> Status {
     const NameChange undo = {removal, 0, there.path, ""};
     const Status status = everywhere_after(job, here, there, undo);
     // Missing here, it would have been missing to the caller.

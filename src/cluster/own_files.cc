@@ -164,7 +164,7 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
   return fail(EBUSY, "%s: other processes keep replacing it; retry", path.c_str());
 }
 
-Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
+Status read_runs(file::File& file, const ByteRun* runs, uint64_t count, const std::string& whose,
                  uint8_t* bytes, uint64_t* size) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < count; ++i) {
@@ -188,7 +188,8 @@ Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::s
   return Status();
 }
 
-Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
+Status read_own(Job& job, const Request& request, const ByteRun* runs, uint8_t* bytes,
+                uint64_t* size) {
   const Life life = life_of(request.uuid);
   std::unique_ptr<file::File> file;
   {

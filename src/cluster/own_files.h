@@ -18,7 +18,8 @@ Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy);
 // it has been for too long: the server cannot wait for what may be asked of it.
 Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool for_too_long);
 // The runs' bytes, one behind the other. EIO: it is gone, or shorter.
-Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+Status read_own(Job& job, const Request& request, const ByteRun* runs, uint8_t* bytes,
+                uint64_t* size);
 Status change_own(Job& job, const std::string& path, const FileChange& change);
 // What had the new name goes, unless file::rename_no_replace is in `flags`.
 Status rename_own(Job& job, const std::string& from, const std::string& to, unsigned flags);
@@ -37,7 +38,7 @@ Result<int64_t> list_own(Job& job, const std::string& directory, uint64_t positi
                          std::vector<uint8_t>* names);
 
 // The bytes of these runs of an open file; `whose` names it in messages.
-Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
+Status read_runs(file::File& file, const ByteRun* runs, uint64_t count, const std::string& whose,
                  uint8_t* bytes, uint64_t* size);
 
 }  // namespace cairn::cluster

@@ -14,7 +14,7 @@
 
 namespace cairn::cluster {
 
-class Reader final : public Contents {
+class Reader final : public RemoteContents {
  public:
   // Reads a piece; short at the end of file only.
   using Read = std::function<Result<uint64_t>(const Target& piece)>;

@@ -14,7 +14,7 @@ constexpr uint32_t version = 1;
 constexpr size_t crc_at = 12;    // of everything behind it
 constexpr size_t head_end = 16;  // magic, version, checksum
 
-bool is_sound(const Run& run) {
+bool is_sound(const ByteRun& run) {
   if (run.length == 0 || run.count == 0) return false;
   if (run.count == 1) return run.stride == 0 && run.offset <= INT64_MAX - run.length;
   return run.stride > run.length && run.count <= INT64_MAX / run.stride &&

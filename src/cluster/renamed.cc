@@ -140,7 +140,8 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     put_away_elsewhere(job, others.path, others.removed);
     return Status();
   }
-  const Doing doing = source.has_no_bytes() ? Doing::renaming : Doing::moving_file;
+  const UndertakingKind doing =
+      source.has_no_bytes() ? UndertakingKind::renaming : UndertakingKind::moving_file;
   const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
   const Undertaking undertaking = {doing, change, job.self(), source.seen(), renaming.id};
   return one_at_a_time(job, undertaking, [&]() -> Status {

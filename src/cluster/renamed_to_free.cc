@@ -10,9 +10,9 @@ namespace cairn::cluster {
 Result<bool> has_file(const Job& job, const NodeNumbers& nodes, const std::string& path) {
   Request request = {};
   request.op = Op::look_file;
-  const Answers answers = ask_nodes(job, nodes, request, path, sizeof(FileState));
+  const NodeAnswers answers = ask_nodes(job, nodes, request, path, sizeof(FileState));
   CAIRN_TRY(answers.status);
-  return std::any_of(answers.all.begin(), answers.all.end(), [](const Answers::One& one) {
+  return std::any_of(answers.all.begin(), answers.all.end(), [](const NodeAnswers::One& one) {
     FileState state = {};
     if (one.size != sizeof state) return false;
     std::memcpy(&state, one.bytes, sizeof state);

@@ -9,7 +9,7 @@ namespace cairn::cluster {
 void RunBuilder::add(uint64_t begin, uint64_t end) {
   const uint64_t length = end - begin;
   if (!runs_.empty()) {
-    Run& last = runs_.back();
+    ByteRun& last = runs_.back();
     if (last.count == 1 && begin == last.end()) {
       last.length += length;
       return;
@@ -28,7 +28,7 @@ void RunBuilder::add(uint64_t begin, uint64_t end) {
   runs_.push_back({begin, length, 0, 1});
 }
 
-std::vector<Run> RunBuilder::take() { return std::exchange(runs_, {}); }
+std::vector<ByteRun> RunBuilder::take() { return std::exchange(runs_, {}); }
 
 void ByteSet::clear() { *this = {}; }
 
@@ -38,7 +38,7 @@ void ByteSet::start(uint64_t begin, uint64_t end) {
   end_ = std::max(end_, end);
 }
 
-void ByteSet::put_away(const Run& run) {
+void ByteSet::put_away(const ByteRun& run) {
   if (run.length == 0) return;
   constexpr uint64_t many = 16;
   constexpr size_t most = 256;
@@ -50,7 +50,7 @@ void ByteSet::put_away(const Run& run) {
   regular_.push_back(run);
   if (regular_.size() <= most) return;
   // Each look-up goes through all of them.
-  for (const Run& old : std::exchange(regular_, {}))
+  for (const ByteRun& old : std::exchange(regular_, {}))
     visit_pieces(old, 0, old.end(), [&](uint64_t begin, uint64_t end) { insert(begin, end); });
 }
 
@@ -70,9 +70,9 @@ void ByteSet::insert(uint64_t begin, uint64_t end) {
 
 void ByteSet::truncate(uint64_t size) {
   if (size >= end_) return;
-  const std::vector<Run> all = runs();
+  const std::vector<ByteRun> all = runs();
   clear();
-  for (const Run& run : all) {
+  for (const ByteRun& run : all) {
     if (run.end() <= size && run.count > 1) {
       put_away(run);
       end_ = std::max(end_, run.end());
@@ -85,11 +85,11 @@ void ByteSet::truncate(uint64_t size) {
   }
 }
 
-std::vector<Run> ByteSet::runs() {
+std::vector<ByteRun> ByteSet::runs() {
   put_away(std::exchange(active_, {}));
   RunBuilder builder;
   for (const auto& [begin, end] : intervals_) builder.add(begin, end);
-  std::vector<Run> all = builder.take();
+  std::vector<ByteRun> all = builder.take();
   all.insert(all.end(), regular_.begin(), regular_.end());
   return all;
 }
@@ -110,7 +110,7 @@ std::vector<ByteSet::Part> ByteSet::parts_of(uint64_t begin, uint64_t end) const
     at = to;
   }
   if (at < end) gaps.push_back({at, end});
-  const auto look_in = [&](const Run& run) {
+  const auto look_in = [&](const ByteRun& run) {
     if (run.length == 0 || gaps.empty() || run.offset >= gaps.back().end ||
         run.end() <= gaps.front().begin)
       return;
@@ -127,7 +127,7 @@ std::vector<ByteSet::Part> ByteSet::parts_of(uint64_t begin, uint64_t end) const
     gaps = std::move(left);
   };
   look_in(active_);
-  for (const Run& run : regular_) look_in(run);
+  for (const ByteRun& run : regular_) look_in(run);
   for (const Interval& gap : gaps) parts.push_back({gap.begin, gap.end, false});
   std::sort(parts.begin(), parts.end(),
             [](const Part& a, const Part& b) { return a.begin < b.begin; });

@@ -10,14 +10,14 @@ namespace cairn::cluster {
 
 // `count` pieces of `length` bytes, the first at `offset`, each `stride` behind the one before
 // (count 1: stride 0). Pieces do not touch or overlap: stride > length.
-struct Run {
+struct ByteRun {
   uint64_t offset = 0;
   uint64_t length = 0;
   uint64_t stride = 0;
   uint64_t count = 1;
   [[nodiscard]] uint64_t end() const { return offset + stride * (count - 1) + length; }
   [[nodiscard]] uint64_t bytes() const { return length * count; }
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const ByteRun&, const ByteRun&) = default;
 };
 
 struct Interval {
@@ -28,7 +28,7 @@ struct Interval {
 // Calls visit(begin, end) for each piece of the run that reaches into [begin, end), cut to it, in
 // order.
 template <typename Visit>
-void visit_pieces(const Run& run, uint64_t begin, uint64_t end, Visit&& visit) {
+void visit_pieces(const ByteRun& run, uint64_t begin, uint64_t end, Visit&& visit) {
   if (begin >= run.end() || end <= run.offset) return;
   uint64_t k = 0;
   if (run.count > 1 && begin > run.offset) k = (begin - run.offset) / run.stride;
@@ -45,11 +45,11 @@ void visit_pieces(const Run& run, uint64_t begin, uint64_t end, Visit&& visit) {
 class RunBuilder {
  public:
   void add(uint64_t begin, uint64_t end);
-  [[nodiscard]] std::vector<Run> take();
-  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  [[nodiscard]] std::vector<ByteRun> take();
+  [[nodiscard]] const std::vector<ByteRun>& runs() const { return runs_; }
 
  private:
-  std::vector<Run> runs_;
+  std::vector<ByteRun> runs_;
 };
 
 // A set of bytes that grows write by write. Writes in sequence or at equal distances are kept as
@@ -66,7 +66,7 @@ class ByteSet {
   [[nodiscard]] bool empty() const { return end() == 0; }
   [[nodiscard]] uint64_t end() const { return end_; }  // 0: empty
   // They may overlap.
-  [[nodiscard]] std::vector<Run> runs();
+  [[nodiscard]] std::vector<ByteRun> runs();
   // Calls inside(begin, end) and outside(begin, end) for what of [begin, end) is in the set and
   // what is not, in ascending order.
   template <typename Inside, typename Outside>
@@ -108,12 +108,12 @@ class ByteSet {
     return true;
   }
   void start(uint64_t begin, uint64_t end);
-  void put_away(const Run& run);
+  void put_away(const ByteRun& run);
   void insert(uint64_t begin, uint64_t end);
   [[nodiscard]] std::vector<Part> parts_of(uint64_t begin, uint64_t end) const;
 
-  Run active_;                              // that the last writes belong to; length 0: none
-  std::vector<Run> regular_;                // of many pieces each
+  ByteRun active_;                          // that the last writes belong to; length 0: none
+  std::vector<ByteRun> regular_;            // of many pieces each
   std::map<uint64_t, uint64_t> intervals_;  // begin -> end; they do not touch
   uint64_t end_ = 0;
 };

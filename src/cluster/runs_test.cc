@@ -8,9 +8,9 @@
 namespace cairn::cluster {
 namespace {
 
-std::vector<bool> bits_of(const std::vector<Run>& runs, size_t size) {
+std::vector<bool> bits_of(const std::vector<ByteRun>& runs, size_t size) {
   std::vector<bool> bits(size);
-  for (const Run& run : runs)
+  for (const ByteRun& run : runs)
     visit_pieces(run, 0, size, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) bits[i] = true;
     });
@@ -22,7 +22,7 @@ TEST(Runs, StridedPiecesAreOneRun) {
   for (uint64_t k = 0; k < 1000; ++k) set.add(100 + k * 4096, 100 + k * 4096 + 1024);
   const auto runs = set.runs();
   ASSERT_EQ(runs.size(), 1U);
-  EXPECT_EQ(runs[0], (cluster::Run{100, 1024, 4096, 1000}));
+  EXPECT_EQ(runs[0], (cluster::ByteRun{100, 1024, 4096, 1000}));
   EXPECT_EQ(set.end(), 100U + 999 * 4096 + 1024);
 }
 
@@ -32,9 +32,9 @@ TEST(Runs, WhatTouchesIsOnePiece) {
   set.add(30, 40);
   set.add(20, 30);
   ASSERT_EQ(set.runs().size(), 1U);
-  EXPECT_EQ(set.runs()[0], (cluster::Run{10, 30, 0, 1}));
+  EXPECT_EQ(set.runs()[0], (cluster::ByteRun{10, 30, 0, 1}));
   set.truncate(15);
-  EXPECT_EQ(set.runs()[0], (cluster::Run{10, 5, 0, 1}));
+  EXPECT_EQ(set.runs()[0], (cluster::ByteRun{10, 5, 0, 1}));
   set.truncate(10);
   EXPECT_TRUE(set.empty());
 }

@@ -11,7 +11,7 @@
 
 namespace cairn::cluster {
 
-Status Job::read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
+Status Job::read_part(const Request& request, const ByteRun* runs, uint8_t* bytes, uint64_t* size) {
   auto part = part_to_serve(request.uuid);
   if (!part.ok()) return part.status();
   return read_runs(***part, runs, request.runs, "the part in pool " + own_node().path, bytes, size);
@@ -130,17 +130,17 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
   Reply reply = {};
   auto* payload = static_cast<uint8_t*>(answer) + sizeof reply;
   Request request = {};
-  std::vector<Run> runs;
+  std::vector<ByteRun> runs;
   Status status;
   if (size >= sizeof request) std::memcpy(&request, message, sizeof request);
   if (size < sizeof request || request.runs > most_runs || request.text > size ||
-      size != sizeof request + request.runs * sizeof(Run) + request.text) {
+      size != sizeof request + request.runs * sizeof(ByteRun) + request.text) {
     status = fail(EINVAL, "invalid request of %zu bytes", size);
   } else {
     runs.resize(request.runs);
     if (!runs.empty())
       std::memcpy(runs.data(), static_cast<const uint8_t*>(message) + sizeof request,
-                  runs.size() * sizeof(Run));
+                  runs.size() * sizeof(ByteRun));
     if (request.op == Op::read) {
       status = read_part(request, runs.data(), payload, &reply.size);
     } else if (request.op == Op::remove_part) {

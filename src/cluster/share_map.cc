@@ -8,7 +8,7 @@ namespace cairn::cluster {
 namespace {
 
 // Nothing of `old` shows below `over`.
-bool hides(const Run& over, const Run& old) {
+bool hides(const ByteRun& over, const ByteRun& old) {
   if (over.count == 1) return over.offset <= old.offset && over.end() >= old.end();
   return over == old;
 }
@@ -25,7 +25,7 @@ void join_neighbours(std::vector<Share>* shares) {
   std::vector<Share> joined;
   for (const Share& share : *shares) {
     if (!joined.empty() && kind(joined.back()) == kind(share)) {
-      Run& last = joined.back().run;
+      ByteRun& last = joined.back().run;
       if (last.offset + last.length == share.run.offset) {
         last.length += share.run.length;
         // No gaps are left.
@@ -38,7 +38,7 @@ void join_neighbours(std::vector<Share>* shares) {
   *shares = std::move(joined);
 }
 
-void ShareMap::add(const Run& run, uint32_t node) {
+void ShareMap::add(const ByteRun& run, uint32_t node) {
   if (run.length == 0 || run.count == 0) return;
   std::erase_if(shares_, [&](const Share& share) { return hides(run, share.run); });
   if (!shares_.empty()) {
@@ -65,7 +65,7 @@ void ShareMap::add(const Run& run, uint32_t node) {
 void ShareMap::truncate(uint64_t size) {
   std::vector<Share> kept;
   for (const Share& share : shares_) {
-    const Run& run = share.run;
+    const ByteRun& run = share.run;
     if (run.end() <= size) {
       kept.push_back(share);
       continue;
@@ -89,7 +89,7 @@ std::vector<ShareMap::Piece> ShareMap::find(uint64_t begin, uint64_t end) const 
   if (begin >= end) return found;
   std::vector<Interval> open = {{begin, end}};  // what nobody has been found for yet, ascending
   for (auto share = shares_.rbegin(); share != shares_.rend() && !open.empty(); ++share) {
-    const Run& run = share->run;
+    const ByteRun& run = share->run;
     if (run.offset >= open.back().end || run.end() <= open.front().begin) continue;
     std::vector<Interval> left;
     for (const Interval& gap : open) {
@@ -124,7 +124,7 @@ void ShareMap::normalise() {
     if (piece.node != nobody) builders[piece.node].add(piece.begin, piece.end);
   shares_.clear();
   for (auto& [node, builder] : builders)
-    for (const Run& run : builder.take()) shares_.push_back({run, node});
+    for (const ByteRun& run : builder.take()) shares_.push_back({run, node});
   constexpr size_t least = 64;
   normalise_at_ = std::max(least, shares_.size() * 2);
 }

@@ -11,7 +11,7 @@
 namespace cairn::cluster {
 
 struct Share {
-  Run run;
+  ByteRun run;
   uint32_t node = 0;  // index into the record's nodes
 };
 
@@ -22,7 +22,7 @@ class ShareMap {
  public:
   static constexpr uint32_t nobody = UINT32_MAX;
 
-  void add(const Run& run, uint32_t node);
+  void add(const ByteRun& run, uint32_t node);
   // No node holds anything from `size` on.
   void truncate(uint64_t size);
   // As shares() says it of another map.

@@ -32,7 +32,7 @@ TEST(ShareMap, RandomMapsAreWhatAModelSays) {
         for (size_t i = cut; i < size; ++i) model[i] = ShareMap::nobody;
         continue;
       }
-      cluster::Run run;
+      cluster::ByteRun run;
       run.length = 1 + random() % 16;
       run.offset = random() % (size - run.length);
       if (random() % 2 == 0) {
@@ -74,7 +74,7 @@ TEST(ShareMap, NeighboursOnOneNodeAreOneRun) {
     join_neighbours(&shares);
     ASSERT_EQ(shares.size(), nodes);
     EXPECT_EQ(shares[0].run,
-              nodes == 2 ? (cluster::Run{0, 30, 60, 100}) : (cluster::Run{0, 6000, 0, 1}));
+              nodes == 2 ? (cluster::ByteRun{0, 30, 60, 100}) : (cluster::ByteRun{0, 6000, 0, 1}));
   }
 }
 

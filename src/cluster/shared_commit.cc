@@ -75,7 +75,7 @@ Status SharedFile::write_piece(const Target& piece, size_t* done) {
 
 // Tells the file's home what has been written.
 Status SharedFile::post(ByteSet* bytes) {
-  const std::vector<Run> runs = bytes->runs();
+  const std::vector<ByteRun> runs = bytes->runs();
   for (size_t from = 0; from < runs.size(); from += most_runs) {
     const size_t to = std::min<size_t>(runs.size(), from + most_runs);
     Request ask = request(Op::post);
@@ -197,7 +197,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
 
 Status SharedFile::commit(const Also& also) {
   Said mine;
-  std::vector<Run> runs;
+  std::vector<ByteRun> runs;
   std::string problem;
   const auto fails = [&](Status status) {
     if (status.ok() || mine.error != 0) return;
@@ -224,11 +224,11 @@ Status SharedFile::commit(const Also& also) {
     if (!synced.ok()) runs.clear();
   }
   mine.runs = runs.size();
-  const size_t problem_at = sizeof mine + runs.size() * sizeof(Run);
+  const size_t problem_at = sizeof mine + runs.size() * sizeof(ByteRun);
   Bytes bytes(problem_at + problem.size());
   std::memcpy(bytes.data(), &mine, sizeof mine);
   if (!runs.empty())
-    std::memcpy(bytes.data() + sizeof mine, runs.data(), runs.size() * sizeof(Run));
+    std::memcpy(bytes.data() + sizeof mine, runs.data(), runs.size() * sizeof(ByteRun));
   if (!problem.empty()) std::memcpy(bytes.data() + problem_at, problem.data(), problem.size());
 
   Decided decided;
@@ -238,9 +238,9 @@ Status SharedFile::commit(const Also& also) {
     Said said;
     std::memcpy(&said, at, sizeof said);
     const uint8_t* from = at + sizeof said;
-    for (uint64_t i = 0; i < said.runs; ++i, from += sizeof(Run)) {
+    for (uint64_t i = 0; i < said.runs; ++i, from += sizeof(ByteRun)) {
       Share share;
-      std::memcpy(&share.run, from, sizeof(Run));
+      std::memcpy(&share.run, from, sizeof(ByteRun));
       share.node = said.node;
       written.push_back(share);
     }
@@ -273,7 +273,7 @@ Status SharedFile::commit(const Also& also) {
       news_ = committed_news_ = decided.news;
       committing_.clear();
     } else {
-      for (const Run& run : runs)
+      for (const ByteRun& run : runs)
         visit_pieces(run, 0, run.end(),
                      [&](uint64_t from, uint64_t to) { written_.add(from, to); });
       committing_.clear();

@@ -106,12 +106,12 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
     size_t to = from;
     for (; to < errands.size() && (to == from || in_flight + errands[to].bytes <= most_in_flight);
          ++to) {
-      const std::vector<Run>& runs = errands[to].runs.runs();
+      const std::vector<ByteRun>& runs = errands[to].runs.runs();
       Request ask = request(Op::read);
       ask.runs = runs.size();
-      Bytes bytes(sizeof ask + runs.size() * sizeof(Run));
+      Bytes bytes(sizeof ask + runs.size() * sizeof(ByteRun));
       std::memcpy(bytes.data(), &ask, sizeof ask);
-      std::memcpy(bytes.data() + sizeof ask, runs.data(), runs.size() * sizeof(Run));
+      std::memcpy(bytes.data() + sizeof ask, runs.data(), runs.size() * sizeof(ByteRun));
       requests.push_back(std::move(bytes));
       // An error's text wants room too.
       const size_t capacity =

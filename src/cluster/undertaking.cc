@@ -33,7 +33,7 @@ Result<Undertaking> unpacked(const std::string& bytes) {
   Unpacker in(bytes.data(), bytes.size());
   Undertaking undertaking;
   NameChange& change = undertaking.change;
-  undertaking.doing = static_cast<Doing>(in.get<uint32_t>());
+  undertaking.doing = static_cast<UndertakingKind>(in.get<uint32_t>());
   undertaking.node = in.get<uint32_t>();
   change.op = static_cast<NameOp>(in.get<uint32_t>());
   change.mode = in.get<uint32_t>();
@@ -172,22 +172,22 @@ namespace {
 Status finish(Job& job, const Undertaking& undertaking) {
   const NameChange& change = undertaking.change;
   switch (undertaking.doing) {
-    case Doing::nothing:
+    case UndertakingKind::nothing:
       return Status();
-    case Doing::making:
+    case UndertakingKind::making:
       return finish_making(job, change);
-    case Doing::setting_attributes:
+    case UndertakingKind::setting_attributes:
       return on_all(job, change);
-    case Doing::removing_directory:
+    case UndertakingKind::removing_directory:
       return finish_removing_directory(job, change);
-    case Doing::removing:
+    case UndertakingKind::removing:
       return finish_removing(job, undertaking);
-    case Doing::claiming:
+    case UndertakingKind::claiming:
       return finish_claiming(job, undertaking);
-    case Doing::renaming:
+    case UndertakingKind::renaming:
       CAIRN_TRY(finish_renaming(job, undertaking.renaming));
       return tell_of_renaming(job, false);
-    case Doing::moving_file:
+    case UndertakingKind::moving_file:
       return finish_moving_file(job, undertaking);
   }
   return fail(EINVAL, "invalid undertaking");
@@ -199,7 +199,7 @@ Status finish(Job& job, const std::string& packed_undertaking) {
   CAIRN_TRY_ASSIGN(undertaking, unpacked(packed_undertaking));
   const Status status = finish(job, undertaking);
   // Only of a renaming something is written down, which would be done later still.
-  return undertaking.doing == Doing::renaming ? status : Status();
+  return undertaking.doing == UndertakingKind::renaming ? status : Status();
 }
 
 }  // namespace cairn::cluster

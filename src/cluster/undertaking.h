@@ -13,7 +13,7 @@
 
 namespace cairn::cluster {
 
-enum class Doing : uint32_t {
+enum class UndertakingKind : uint32_t {
   nothing,
   making,              // of what has no bytes
   setting_attributes,  // of that
@@ -24,7 +24,7 @@ enum class Doing : uint32_t {
   moving_file,  // of the process's own node to another name
 };
 struct Undertaking {
-  Doing doing = Doing::nothing;
+  UndertakingKind doing = UndertakingKind::nothing;
   NameChange change = {};  // on that process's node
   uint32_t node = 0;       // which that is
   file::Seen seen = {};    // removing, moving_file: what had the name

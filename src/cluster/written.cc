@@ -58,7 +58,7 @@ Result<size_t> Written::read(void* buffer, size_t size, uint64_t offset) {
   if (hold_ == nullptr) return ended();
   size_t done = 0;
   while (done < size) {
-    const Run run = {offset + done, std::min<uint64_t>(size - done, most_bytes)};
+    const ByteRun run = {offset + done, std::min<uint64_t>(size - done, most_bytes)};
     Request request = request_of(Op::read_held);
     request.uuid = hold_->file();
     request.runs = 1;

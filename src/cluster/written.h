@@ -13,7 +13,7 @@
 
 namespace cairn::cluster {
 
-class Written final : public Contents, public file::Remote {
+class Written final : public RemoteContents, public file::Remote {
  public:
   // `path`: its name, for messages.
   Written(std::shared_ptr<Hold> hold, std::string path)

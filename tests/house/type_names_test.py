@@ -11,12 +11,7 @@ TYPE = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:struct|class|enum class|enum)\
 
 # Names that still mean several things, with the headers that declare them.
 ALLOWED = {
-    "Answers": "checkpoint/version/answers cluster/ask",
-    "Contents": "checkpoint/layout/contents cluster/contents",
-    "Doing": "cluster/mpi/waiting cluster/undertaking",
     "Entry": "format/entry tier/system",
-    "Patience": "checkpoint/version/patience cluster/mpi/waiting",
-    "Run": "checkpoint/version/run cluster/runs",
 }
 
 

@@ -56,7 +56,7 @@ class CollectTest : public CoverTest {
     return record;
   }
   static void hold(Covered& node, const char* host, Record* record, const std::string& text,
-                   const cluster::Run& run) {
+                   const cluster::ByteRun& run) {
     auto& pool = capi::fs_of(node.pool);
     auto inode = tier::find_part(pool, tier::cover_name(cairn_cover_path(node.cover)),
                                  cluster::hex_of(record->uuid), true);

@@ -120,7 +120,7 @@ int ask(void* context, cairn_question* questions, size_t count) {
   Call call(peers, Envelope::Kind::client, questions, count);
   for (size_t i = 0; i < count; ++i)
     if (peers.roster.leader(questions[i].node) == peers.rank) answer_here(peers, &questions[i]);
-  Patience patience(awaited, &call);
+  TimedWait patience(awaited, &call);
   while (!call.step()) {
     answer_questions();
     // Without a thread the other node answers when it reaches a call of this session, perhaps after

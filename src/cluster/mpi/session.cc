@@ -58,7 +58,7 @@ MPI_Comm Session::copy_of(MPI_Comm world, const SessionClient& client) {
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Comm_idup(world, &comm, &request);
   SessionClient awaiting = client;
-  Patience patience(awaited_ranks, &awaiting);
+  TimedWait patience(awaited_ranks, &awaiting);
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
     answer_questions();  // of other sessions
     if (client.awaited != nullptr)

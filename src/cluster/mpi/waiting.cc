@@ -110,7 +110,7 @@ bool Deadline::is_over() {
   return passed_ns_ >= limit_ns_;
 }
 
-Patience::Patience(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
+TimedWait::TimedWait(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
 
 void abort_job(const std::string& why) {
   if (takes_the_name(spoken_for_job))
@@ -125,7 +125,7 @@ void give_up_waiting(const std::string& path, const std::string& whom) {
             " s still waiting for " + whom);
 }
 
-void Patience::pause() {
+void TimedWait::pause() {
   give_way();
   if (deadline_.is_over()) give_up_waiting("", for_what_(context_));
 }

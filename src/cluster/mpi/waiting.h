@@ -57,11 +57,11 @@ void give_up_waiting(const std::string& path, const std::string& whom);
 
 // One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what
 // is waited for, and the job is aborted.
-class Patience {
+class TimedWait {
  public:
   // `for_what` gives the end of the line: what the wait is for.
   using ForWhat = std::string (*)(void* context);
-  Patience(ForWhat for_what, void* context);
+  TimedWait(ForWhat for_what, void* context);
   void pause();
 
  private:
