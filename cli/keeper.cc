@@ -226,7 +226,7 @@ class Keeper {
     Cover::DrainResult result;
     {
       const PromiseRenewal renewal(pool);
-      result = cover.drain_while_running(&rule, progressed, nullptr, this);
+      result = cover.drain_while_running(&rule, progressed, met_problem, this);
     }
     pool_ = nullptr;
     drained_before_ += drained_now_;
@@ -240,8 +240,15 @@ class Keeper {
       problem_.clear();
     } else {
       backoff_.failed();
-      problem_ = result.error;
+      problem_ = first_problem_.empty() ? result.error : first_problem_ + "; " + result.error;
     }
+    first_problem_.clear();
+  }
+
+  // A cairn_drain_problem. The first one says why.
+  static void met_problem(void* context, const char* text) {
+    auto* const self = static_cast<Keeper*>(context);
+    if (self->first_problem_.empty()) self->first_problem_ = text;
   }
 
   // A cairn_progress. Keeps to the rate, and stops when a run drains by itself.
@@ -306,6 +313,7 @@ class Keeper {
   const std::string locks_;
   Backoff backoff_;
   std::string problem_;
+  std::string first_problem_;  // of the drain under way
   std::string told_;
   const Pool* pool_ = nullptr;   // while it drains
   uint64_t drained_before_ = 0;  // bytes, by passes that have ended

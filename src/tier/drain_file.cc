@@ -28,10 +28,24 @@ void check_old(const DrainState& state, const Where& where, const file::Listed& 
   if (!counts) old->reset();
 }
 
+// Before a file is written in vain: a drain while programs run comes again and again.
+Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
+                      const std::string& path) {
+  if (!state.calls.while_running || state.calls.while_running->at_end) return Status();
+  struct statfs st = {};
+  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write will tell
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
+  const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
+  if (needed <= free) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free", path.c_str(),
+              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
+}
+
 Status write_regular(DrainState& state, const Where& where, const file::Listed& listed,
                      const file::Map& map, const file::Attributes& wanted, int directory,
                      Aside* aside) {
   const std::string path = where.path + "/" + name_of(listed);
+  CAIRN_TRY(check_room_for(state, wanted, directory, path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)

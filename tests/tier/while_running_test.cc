@@ -1,6 +1,9 @@
 // Drains while programs are at work: what is quiet goes, the rest stays for a later one.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -187,6 +190,31 @@ TEST_F(WhileRunningTest, AFileInANewDirectoryIsEvictedWhileOthersWait) {
   EXPECT_EQ(get(lower_ + "/moved/file"), bytes);
   EXPECT_FALSE(fs::exists(lower_ + "/new/deep"));
   expect_drained(*covered);
+}
+
+// Nothing was drained, because all that waits together did not fit.
+TEST_F(WhileRunningTest, WhatFitsIntoAFullDirectoryIsDrained) {
+  const std::string small = shared_.path("small");
+  fs::create_directory(small);
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
+      mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", small.c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "nothing can be mounted here";
+  {
+    Covered own(pool_, small);
+    ASSERT_EQ(own.create("large", std::string(2'000'000, 'l')), 0);
+    ASSERT_EQ(own.create("fits", std::string(500'000, 'f')), 0);
+    cairn_while_running rule = {};
+    rule.struct_size = sizeof rule;
+    EXPECT_EQ(cairn_cover_drain_while_running(own.cover, &rule, nullptr, nullptr, nullptr, &report),
+              -ENOSPC);
+    EXPECT_EQ(report.files, 1U);
+    EXPECT_EQ(report.failed, 1U);
+    EXPECT_EQ(get(small + "/fits"), std::string(500'000, 'f'));
+    EXPECT_FALSE(fs::exists(small + "/large"));
+    EXPECT_EQ(own.discard(), 0) << cairn_last_error();
+  }
+  umount2(small.c_str(), MNT_DETACH);
 }
 
 TEST_F(WhileRunningTest, WrongArguments) {
