@@ -229,6 +229,8 @@ struct Task {
   // Before a node copies a version, and after that failed; then it tries once more.
   std::function<void(uint32_t node, int64_t number)> before_copies{};
   std::function<void(uint32_t node, const Status& status, const std::string& text)> failed{};
+  // When a node knows that all copies of a version are there.
+  std::function<void(uint32_t node, int64_t number)> has_copies{};
 };
 
 // What it came to.
@@ -324,6 +326,7 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
     CAIRN_TRY(copied);
     EXPECT_TRUE(catalogue.find(sequence)->has_partners());
     raise(&told->copied, number);
+    if (task.has_copies) task.has_copies(exchange->node(), number);
   }
   return Status();
 }
