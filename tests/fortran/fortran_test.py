@@ -4,6 +4,7 @@ ranks with every MPI that was found."""
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,23 @@ class Fortran(unittest.TestCase):
                                      self.palm(mpi, ranks, "create", step + 9))
                     step += 10
                 self.assertEqual(f"restored step {step}\n", self.palm(mpi, 4, "restore", step))
+
+    @unittest.skipUnless(MPIS, "no MPI has modules of this Fortran compiler")
+    def test_palm_takes_the_version_before_a_damaged_one(self):
+        self.palm(MPIS[-1], 2, "create", 10)  # and 11
+        damaged = struct.pack("=d", 3e9 + 11e6 + 1e4 + 304)  # u(1, 3, 4)
+        places = 0
+        for path in filter(pathlib.Path.is_file, (self.scratch / "pools").rglob("*")):
+            with open(path, "r+b") as file:
+                content = file.read()
+                at = content.find(damaged)
+                while at >= 0:
+                    places += 1
+                    file.seek(at)
+                    file.write(bytes([damaged[0] ^ 1]))
+                    at = content.find(damaged, at + 1)
+        self.assertEqual(1, places)
+        self.assertEqual("restored step 10\n", self.palm(MPIS[-1], 3, "restore", 10))
 
 
 if __name__ == "__main__":
