@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Heat spreads on a plate, as in heat.c: the same numbers and the same checkpoints, which either program can go on from.
+"""Heat spreads on a plate, as in heat.c: the same numbers and the same checkpoints, which either
+program can go on from.
 
     mpirun -n 4 python3 heat.py STEPS [STEPS-BETWEEN-CHECKPOINTS [ROWS]]
 
@@ -29,7 +30,8 @@ def exchange(world, rows):
 
 
 def compute(rows, is_first, is_last):
-    """The edges stay as they are. The order of the sums is that of heat.c, and with it the last bit."""
+    """The edges stay as they are. The order of the sums is that of heat.c, and with it the last
+    bit."""
     low, high = 2 if is_first else 1, len(rows) - (2 if is_last else 1)
     inner = slice(1, -1)
     rows[low:high, inner] = 0.25 * (rows[low - 1:high - 1, inner] + rows[low + 1:high + 1, inner]
@@ -44,7 +46,8 @@ def main():
     count = total * (rank + 1) // ranks - first
     rows = numpy.zeros((count + 2, COLUMNS))
     with cairn.Checkpoint("heat", world) as checkpoint:
-        checkpoint.define("temperature", rows, shape=(total, COLUMNS), offset=(first, 0), halo=(1, 0))
+        checkpoint.define("temperature", rows, shape=(total, COLUMNS), offset=(first, 0),
+                          halo=(1, 0))
         step = 0
         if checkpoint.restart_test():
             info = checkpoint.read()

@@ -88,7 +88,8 @@ def base_archive(arguments, modules):
     if busybox is None or b"/ld-linux" in pathlib.Path(busybox).read_bytes():
         raise VmError("a busybox that is linked statically is missing (package busybox-static)")
     loaded = modules_with_dependencies(modules)
-    entries = [(d, 0o040755, b"") for d in ("proc", "sys", "dev", "memory", "host", "root", "modules")]
+    entries = [(d, 0o040755, b"")
+               for d in ("proc", "sys", "dev", "memory", "host", "root", "modules")]
     entries += [("modules/" + name, 0o100644, contents) for name, contents in loaded]
     entries += [("modules/order", 0o100644, "".join(name + "\n" for name, _ in loaded).encode()),
                 ("busybox", 0o100755, pathlib.Path(busybox).read_bytes()),
@@ -107,8 +108,9 @@ def command_script(arguments):
                      "{ say 'ndctl could not make the namespace'; exit 125; }")
     if arguments.mode in ("fsdax", "virtio") and arguments.mount:
         options = arguments.mount_options or "dax=always"
-        lines.append(f"mount_pmem /dev/pmem0 {shlex.quote(arguments.mount)} {shlex.quote(options)} || "
-                     "{ say 'the device cannot be mounted'; exit 125; }")
+        lines.append(
+            f"mount_pmem /dev/pmem0 {shlex.quote(arguments.mount)} {shlex.quote(options)} || "
+            "{ say 'the device cannot be mounted'; exit 125; }")
     lines.append("set +e")
     for setting in arguments.env:
         lines.append("export " + shlex.quote(setting))

@@ -1,4 +1,5 @@
-"""The machine's kernel: Debian's package or one of the user's own, and the modules to load, in order."""
+"""The machine's kernel: Debian's package or one of the user's own, and the modules to load, in
+order."""
 
 import lzma
 import pathlib
@@ -9,23 +10,24 @@ import tempfile
 
 from vm_error import VmError
 
-# What the machine needs to find its disk of memory, and this machine's files; with what they depend on.
+# What the machine needs to find its disk of memory, and this machine's files; with what they depend
+# on.
 MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "crc32c_generic", "ext4", "xfs", "nfit",
            "nd_pmem", "dax_pmem", "device_dax", "kmem", "virtio_pmem")
 
 
 def fetch_kernel(directory):
     """Debian's kernel as a package, unpacked below `directory`; nothing is installed."""
-    policy = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True,
-                            check=False)
+    policy = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True,
+                            text=True, check=False)
     names = re.findall(r"Depends: (linux-image-\S+)", policy.stdout)
     if not names:
         raise VmError("apt knows no linux-image-amd64; give a kernel with --kernel and --modules")
     print(f"nvdimm-vm: fetching {names[0]} (once)", file=sys.stderr)
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory) as temporary:
-        done = subprocess.run(["apt-get", "-q", "download", names[0]], cwd=temporary, capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(["apt-get", "-q", "download", names[0]], cwd=temporary,
+                              capture_output=True, text=True, check=False)
         packages = list(pathlib.Path(temporary).glob("*.deb"))
         if done.returncode != 0 or not packages:
             raise VmError(f"apt-get download {names[0]}: {done.stderr.strip()}")
@@ -59,8 +61,8 @@ def module_contents(path):
 
 
 def modules_with_dependencies(tree):
-    """[(name, contents)] in loading order. Modules that this kernel does not have are built into it, or
-    are found missing by whoever needs them."""
+    """[(name, contents)] in loading order. Modules that this kernel does not have are built into
+    it, or are found missing by whoever needs them."""
     paths = {re.sub(r"\.ko(\.xz)?$", "", p.name).replace("-", "_"): p for p in tree.rglob("*.ko*")}
     order, seen = [], set()
 

@@ -13,8 +13,8 @@ from guest import STARTED
 
 # The kernel's tests of its own checksums take seconds here, and have hung under emulation.
 KERNEL_OPTIONS = "console=ttyS0 no_timer_check panic=-1 quiet loglevel=4 cryptomgr.notests"
-# A start takes 10 to 30 s of processor time, however long that lasts on a busy host. A machine that takes
-# more has hung; it spins, or it does nothing at all.
+# A start takes 10 to 30 s of processor time, however long that lasts on a busy host. A machine that
+# takes more has hung; it spins, or it does nothing at all.
 START_CPU_S = 120
 START_S = 1500
 MIB = 1 << 20
@@ -39,14 +39,16 @@ def qemu_command(arguments, kernel, initrd, console, status):
         device = ["-device", "virtio-pmem-pci,id=nvdimm0,memdev=nv"]
     else:
         device = ["-device", f"nvdimm,id=nvdimm0,memdev=nv,label-size={LABEL}"]
-    return [arguments.qemu, "-accel", "tcg,thread=multi", "-cpu", arguments.cpu,
-            "-machine", "pc,nvdimm=on", "-smp", str(arguments.cpus),
-            "-m", f"{arguments.memory}M,slots=2,maxmem={arguments.memory * MIB + 2 * size}B",
-            "-object", backend, *device,
-            "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
-            "-kernel", str(kernel), "-initrd", initrd, "-append", KERNEL_OPTIONS,
-            "-nographic", "-no-reboot", "-nodefaults",
-            "-serial", f"file:{console}", "-serial", "stdio", "-serial", f"file:{status}"]
+    return [
+        arguments.qemu, "-accel", "tcg,thread=multi", "-cpu", arguments.cpu, "-machine",
+        "pc,nvdimm=on", "-smp",
+        str(arguments.cpus), "-m",
+        f"{arguments.memory}M,slots=2,maxmem={arguments.memory * MIB + 2 * size}B", "-object",
+        backend, *device, "-virtfs",
+        "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap", "-kernel",
+        str(kernel), "-initrd", initrd, "-append", KERNEL_OPTIONS, "-nographic", "-no-reboot",
+        "-nodefaults", "-serial", f"file:{console}", "-serial", "stdio", "-serial", f"file:{status}"
+    ]
 
 
 def has_started(console):

@@ -1,11 +1,9 @@
 """A cluster: its directory, what stands there, and what can be done to its hosts.
 
-    DIR/cluster.json   the login node's first process, and for each node its own, and whether it is cut or stopped
-    DIR/lock           held while the cluster changes
-    DIR/hosts          /etc/hosts on every host
-    DIR/nodes          the nodes' names, one per line: what MPIs call a hostfile
-    DIR/HOST/          what a host mounts
-"""
+DIR/cluster.json   the login node's first process, and for each node its own, and whether it is cut
+or stopped DIR/lock           held while the cluster changes DIR/hosts          /etc/hosts on every
+host DIR/nodes          the nodes' names, one per line: what MPIs call a hostfile DIR/HOST/
+what a host mounts """
 
 import contextlib
 import fcntl
@@ -23,7 +21,8 @@ DEAD_S = 10  # within which a killed host has gone
 
 
 def started_at(pid, proc="/proc"):
-    """When a process began, which tells it from a later one of the same ID; None if there is none."""
+    """When a process began, which tells it from a later one of the same ID; None if there is
+    none."""
     try:
         with open(f"{proc}/{pid}/stat", encoding="ascii", errors="replace") as file:
             words = file.read().rpartition(")")[2].split()
@@ -75,7 +74,8 @@ class Cluster:
 
     def node(self, name):
         if name not in self.state["nodes"]:
-            raise ClusterError(f"no host {name}: there are {', '.join([host.LOGIN, *self.state['nodes']])}")
+            raise ClusterError(
+                f"no host {name}: there are {', '.join([host.LOGIN, *self.state['nodes']])}")
         return self.state["nodes"][name]
 
     def up(self, count, name, memory, program):
@@ -97,8 +97,10 @@ class Cluster:
             launch.write_agent(self, program)
             title = f"vcluster:{name}:"
             login = host.Start(self.directory, host.LOGIN, None, memory, title + host.LOGIN)
-            self.state = {"pid": login.pid, "started": started_at(login.pid), "name": name, "memory": memory,
-                          "pid_namespace": os.readlink(f"/proc/{login.pid}/ns/pid"), "nodes": {}}
+            self.state = {
+                "pid": login.pid, "started": started_at(login.pid), "name": name, "memory": memory,
+                "pid_namespace": os.readlink(f"/proc/{login.pid}/ns/pid"), "nodes": {}
+            }
             starts = [login]
             for number, node in enumerate(names):
                 starts.append(self.start_node(node, number))
@@ -162,7 +164,8 @@ class Cluster:
         self.save()
 
     def kill(self, name):
-        """As when its plug is pulled: its network goes first, so that the others hear no farewell."""
+        """As when its plug is pulled: its network goes first, so that the others hear no
+        farewell."""
         node = self.living(name)
         self.set_link(name, "down")
         self.on(host.LOGIN, lambda: os.kill(node["pid"], signal.SIGKILL))
@@ -203,7 +206,8 @@ class Cluster:
         rows = [(host.LOGIN, host.address(None), "up")]
         for name, node in self.state["nodes"].items():
             marks = [mark for mark in ("cut", "stopped") if node[mark]] or ["up"]
-            rows.append((name, host.address(node["number"]), " ".join(marks) if self.is_alive(node) else "dead"))
+            rows.append((name, host.address(node["number"]),
+                         " ".join(marks) if self.is_alive(node) else "dead"))
         return rows
 
 
@@ -212,7 +216,8 @@ def new_node(number, pid):
 
 
 def signal_everybody(number):
-    """On the host that we are on, but its first process and ourselves: all at once, whatever they start meanwhile."""
+    """On the host that we are on, but its first process and ourselves: all at once, whatever they
+    start meanwhile."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, number)
 

@@ -1,9 +1,8 @@
 """A host: the first process of namespaces of its own, which live as long as it does.
 
-The login node is one too, and the cluster's nodes lie inside it: its PID namespace holds theirs, its network
-namespace holds the bridge between them. So when its first process ends, everything ends, and nothing of a
-cluster can be seen outside or collide with anything there.
-"""
+The login node is one too, and the cluster's nodes lie inside it: its PID namespace holds theirs,
+its network namespace holds the bridge between them. So when its first process ends, everything
+ends, and nothing of a cluster can be seen outside or collide with anything there. """
 
 import json
 import os
@@ -16,7 +15,8 @@ from cluster_error import ClusterError
 
 LOGIN = "login"
 BRIDGE = "cluster"
-FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1,
+             signal.SIGUSR2)
 
 
 def address(number):
@@ -26,16 +26,19 @@ def address(number):
 
 def ip(*words):
     try:
-        done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL,
                               env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"})
     except FileNotFoundError as error:
-        raise ClusterError("the command ip is missing (package iproute2; scripts/setup.sh test)") from error
+        raise ClusterError(
+            "the command ip is missing (package iproute2; scripts/setup.sh test)") from error
     if done.returncode != 0:
         raise ClusterError(f"ip {' '.join(words)}: {done.stderr.strip()}")
 
 
 def make_network(name, number):
-    """In the new network namespace that we are in. On the bridge, a node's end of the link has the node's name."""
+    """In the new network namespace that we are in. On the bridge, a node's end of the link has the
+    node's name."""
     ip("link", "set", "lo", "up")
     if number is None:
         device = BRIDGE
@@ -57,8 +60,8 @@ def remove_link(name):
 
 
 def mount_all(directory, name, memory):
-    """What a host has of its own in the file system that is otherwise shared: /proc, /sys (or UCX sees the
-    network devices of others), memory, and what tells it from other machines."""
+    """What a host has of its own in the file system that is otherwise shared: /proc, /sys (or UCX
+    sees the network devices of others), memory, and what tells it from other machines."""
     own = os.path.join(directory, name)
     cgroups = os.path.join(own, "cgroup")
     os.makedirs(cgroups, exist_ok=True)
@@ -86,12 +89,13 @@ def sleep_forever(title):
 
 
 class Start:
-    """A new host's first process, which waits for our word before it settles down. When we end without a word,
-    for whatever reason, it ends too: a start that breaks off leaves nothing behind."""
+    """A new host's first process, which waits for our word before it settles down. When we end
+    without a word, for whatever reason, it ends too: a start that breaks off leaves nothing
+    behind."""
 
     def __init__(self, directory, name, number, memory, title, inside=None):
-        """inside: the process ID of the login node's first process, None to make the login node itself.
-        Afterwards `pid` is the new process's ID as it is seen there."""
+        """inside: the process ID of the login node's first process, None to make the login node
+        itself. Afterwards `pid` is the new process's ID as it is seen there."""
         reports, self.report = os.pipe()
         self.wait, self.word = os.pipe()
         maker = os.fork()
@@ -142,8 +146,11 @@ class Start:
                 namespaces.become_root_of_new_user_namespace()
             namespaces.unshare("net", "uts", "ipc", "mnt")
         except OSError as error:
-            raise ClusterError(f"namespaces cannot be made here ({error.strerror}). It takes root with CAP_SYS_ADMIN, or a system "
-                               "that lets users make user namespaces (user.max_user_namespaces)") from error
+            raise ClusterError(
+                f"namespaces cannot be made here ({error.strerror}). It takes root with"
+                " CAP_SYS_ADMIN, or a system that lets users make user namespaces"
+                " (user.max_user_namespaces)"
+            ) from error
 
     def tell(self, **what):
         os.write(self.report, json.dumps(what).encode() + b"\n")
@@ -154,8 +161,9 @@ class Start:
 
 
 def call(pids, function):
-    """Calls a function in a host, which is entered by way of the hosts it lies in, and returns its exit code, or
-    minus the signal that ended it. pids: of their first processes, each as it is seen from the one before."""
+    """Calls a function in a host, which is entered by way of the hosts it lies in, and returns its
+    exit code, or minus the signal that ended it. pids: of their first processes, each as it is seen
+    from the one before."""
     namespaces.enter(*pids)
     child = os.fork()
     if child == 0:

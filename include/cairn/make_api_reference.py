@@ -19,13 +19,15 @@ still grows. The headers in `cairn/adapter/` are for adapters and for libraries 
 may change between releases.
 [Examples](../examples/README.md) show how to build with them.
 """
-DECLARATION = re.compile(r"CAIRN_API\s+(?P<type>[\w\s*]*?)\s*\b(?P<name>cairn_\w+)\((?P<arguments>[^;]*)\);")
+DECLARATION = re.compile(
+    r"CAIRN_API\s+(?P<type>[\w\s*]*?)\s*\b(?P<name>cairn_\w+)\((?P<arguments>[^;]*)\);")
 LONGEST = 160  # characters of a sentence that has a part after a colon
 COMMENT = re.compile(r"/\*(.*?)\*/\s*\Z", re.S)
 
 
 def first_sentence(text):
-    """Of the comment that ends `text`; "" where there is none directly above, or it is a heading."""
+    """Of the comment that ends `text`; "" where there is none directly above, or it is a
+    heading."""
     found = COMMENT.search(text)
     if not found or "----" in found.group(1):
         return ""

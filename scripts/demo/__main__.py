@@ -33,7 +33,8 @@ def main():
                         help="how often each program runs in each place")
     parser.add_argument("--scale", type=float, default=1.0,
                         help="size of the work; 1 takes about a minute on 2 cores")
-    parser.add_argument("--page", help="also write what was measured as an HTML page of cairn bench")
+    parser.add_argument("--page",
+                        help="also write what was measured as an HTML page of cairn bench")
     arguments = parser.parse_args()
     for tool in [CAIRN, "mpicc", "mpirun", "fio", "git", "sqlite3"]:
         if not shutil.which(tool):

@@ -1,4 +1,5 @@
-"""examples/heat.c: checkpoints through cairn/checkpoint.h, and a restart on another number of ranks."""
+"""examples/heat.c: checkpoints through cairn/checkpoint.h, and a restart on another number of
+ranks."""
 
 import os
 import pathlib
@@ -19,15 +20,25 @@ class Heat:
         self.bytes = self.rows * COLUMNS * 8
         self.program = places.disk / "heat"
         library = pathlib.Path(CAIRN).resolve().parents[1] / "lib"
-        places.run(["mpicc", "-O2", str(ROOT / "examples/heat.c"), "-I", str(ROOT / "include"), "-o", str(self.program),
-                    "-L", str(library), "-lcairn", f"-Wl,-rpath,{library}"])
+        places.run([
+            "mpicc", "-O2",
+            str(ROOT / "examples/heat.c"), "-I",
+            str(ROOT / "include"), "-o",
+            str(self.program), "-L",
+            str(library), "-lcairn", f"-Wl,-rpath,{library}"
+        ])
 
     def go(self, pool, ranks, steps):
         """What a run says."""
         mib = self.bytes >> 20
         environment = {"CAIRN_POOL_NAME": pool, "CAIRN_POOL_SIZE": f"{3 * mib + 64}MiB"}
-        return self.places.run(["mpirun", "-n", str(ranks), str(self.program), str(steps), str(EVERY), str(self.rows)],
-                               environment=environment)
+        return self.places.run(
+            ["mpirun", "-n",
+             str(ranks),
+             str(self.program),
+             str(steps),
+             str(EVERY),
+             str(self.rows)], environment=environment)
 
 
 def seconds(word, output):
@@ -38,13 +49,18 @@ def run(places, scale, figures):
     heat = Heat(places, scale)
     ranks = max(2, min(len(os.sched_getaffinity(0)), 8))
     after = ranks - 1 if ranks > 2 else 3
-    title = (f"A program that calls cairn/checkpoint.h (examples/heat.c): a version of {heat.bytes:,} bytes every {EVERY} "
-             f"steps,\nwritten by {ranks} ranks, read and continued by {after}")
+    title = (
+        f"A program that calls cairn/checkpoint.h (examples/heat.c): a version of {heat.bytes:,}"
+        f" bytes every {EVERY} steps,\nwritten by {ranks} ranks, read and continued by {after}"
+    )
     say(f"\n{title}")
     outputs = [heat.go("heat", ranks, STEPS), heat.go("heat", after, 2 * STEPS)]
     if f"goes on after step {STEPS}\n" not in outputs[1]:
         sys.exit(f"demo: heat did not go on from its checkpoint:\n{outputs[1]}")
-    results = {output.split(" steps: ")[1].split()[0] for output in [outputs[1], heat.go("whole", ranks, 2 * STEPS)]}
+    results = {
+        output.split(" steps: ")[1].split()[0]
+        for output in [outputs[1], heat.go("whole", ranks, 2 * STEPS)]
+    }
     if len(results) != 1:
         sys.exit(f"demo: the results differ: {results}")
     rows = []
@@ -52,11 +68,19 @@ def run(places, scale, figures):
         each, restart = seconds("wrote", output), seconds("read", output)
         kernel = "heat" if output is outputs[0] else "heat, restarted"
         bench_page.add_heat(figures, kernel, number, heat.bytes, each)
-        rows.append([f"{number} ranks", f"{len(each)}", f"{each[0]:.3f} s", f"{statistics.median(each[1:]):.3f} s",
-                     f"{heat.bytes / statistics.median(each[1:]) / 2**30:.1f} GiB/s",
-                     f"{restart[0]:.3f} s" if restart else "-"])
+        rows.append([
+            f"{number} ranks", f"{len(each)}", f"{each[0]:.3f} s",
+            f"{statistics.median(each[1:]):.3f} s",
+            f"{heat.bytes / statistics.median(each[1:]) / 2**30:.1f} GiB/s",
+            f"{restart[0]:.3f} s" if restart else "-"
+        ])
     heading = ["", "versions", "the first", "each later one", "rate", "restart"]
-    notes = [f"Versions lie in a pool on {medium(places.memory)}, with checksums; restart verifies them. No `cairn run` is "
-             f"needed.", "The result is bit-identical to that of a run without a restart."]
+    notes = [
+        (
+            f"Versions lie in a pool on {medium(places.memory)}, with checksums; restart verifies"
+            " them. No `cairn run` is needed."
+        ),
+        "The result is bit-identical to that of a run without a restart.",
+    ]
     say("\n" + "\n".join(table(heading, rows) + [""] + notes))
     return title, heading, rows, notes

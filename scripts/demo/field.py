@@ -1,4 +1,5 @@
-"""examples/field.c in each place: checkpoints, killed in the middle, restarted with another number of ranks."""
+"""examples/field.c in each place: checkpoints, killed in the middle, restarted with another number
+of ranks."""
 
 import hashlib
 import os
@@ -47,12 +48,20 @@ class Field:
         self.sums = {}
 
     def start(self, place, directory, ranks):
-        command = ["mpirun", "-n", str(ranks), str(self.program), "--size", str(self.size), "--steps", str(self.steps),
-                   "--every", str(EVERY), "--directory", str(directory)]
+        command = [
+            "mpirun", "-n",
+            str(ranks),
+            str(self.program), "--size",
+            str(self.size), "--steps",
+            str(self.steps), "--every",
+            str(EVERY), "--directory",
+            str(directory)
+        ]
         if place == "disk, fsync":
             command.append("--sync")
-        return subprocess.Popen(self.places.command(place, directory, command), env=self.places.environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(self.places.command(place, directory, command),
+                                env=self.places.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def go(self, place):
         sample = Sample()
@@ -90,17 +99,22 @@ class Field:
             each = [s for sample in samples for s in sample.checkpoints]
             quarter = statistics.quantiles(each, n=4)
             directory = self.places.memory if place in ("tmpfs", "Cairn") else self.places.disk
-            yield [place, medium(directory), f"{medians[place]:.3f} s", f"{quarter[0]:.3f}..{quarter[2]:.3f}",
-                   f"{statistics.median(sample.restart for sample in samples):.3f} s",
-                   f"{100 * copying / medians[place]:.0f} %", f"{medians['disk, fsync'] / medians[place]:.1f}x",
-                   DURABLE[place]]
+            yield [
+                place,
+                medium(directory), f"{medians[place]:.3f} s", f"{quarter[0]:.3f}..{quarter[2]:.3f}",
+                f"{statistics.median(sample.restart for sample in samples):.3f} s",
+                f"{100 * copying / medians[place]:.0f} %",
+                f"{medians['disk, fsync'] / medians[place]:.1f}x", DURABLE[place]
+            ]
 
 
 def run(places, rounds, scale, figures):
     field = Field(places, scale)
-    title = (f"A parallel program (examples/field.c): {field.size}^3 cells, a checkpoint of {field.mib:.0f} MiB every "
-             f"{EVERY} steps through MPI-IO,\nkilled with {field.ranks} ranks in the middle, restarted with "
-             f"{field.ranks_after}")
+    title = (
+        f"A parallel program (examples/field.c): {field.size}^3 cells, a checkpoint of"
+        f" {field.mib:.0f} MiB every {EVERY} steps through MPI-IO,\nkilled with {field.ranks} ranks"
+        f" in the middle, restarted with {field.ranks_after}"
+    )
     say(f"\n{title}")
     for number in range(rounds):
         for i in range(len(PLACES)):
@@ -110,12 +124,21 @@ def run(places, rounds, scale, figures):
     if len(field.sums) != 1:
         sys.exit(f"demo: the final fields differ: {field.sums}")
     bench_page.add_field(figures, field)
-    heading = ["", "medium", "waited for each", "quartiles", "restart", "of copying", "speed", "durable"]
+    heading = [
+        "", "medium", "waited for each", "quartiles", "restart", "of copying", "speed", "durable"
+    ]
     rows = list(field.rows())
     ending = statistics.median(sample.ending for sample in field.samples["Cairn"])
-    notes = [f"Of copying: against copying the same bytes in memory, all ranks concurrently. Speed: against disk with fsync.",
-             f"Cairn's data outlive the killed processes. When the program had ended, Cairn wrote the last checkpoint "
-             f"to {medium(places.disk)} in {ending:.2f} s.",
-             f"The final fields of all {rounds * len(PLACES)} runs are byte-identical."]
+    notes = [
+        (
+            f"Of copying: against copying the same bytes in memory, all ranks concurrently. Speed:"
+            f" against disk with fsync."
+        ),
+        (
+            "Cairn's data outlive the killed processes. When the program had ended, Cairn wrote"
+            f" the last checkpoint to {medium(places.disk)} in {ending:.2f} s."
+        ),
+        f"The final fields of all {rounds * len(PLACES)} runs are byte-identical.",
+    ]
     say("\n" + "\n".join(table(heading, rows) + [""] + notes))
     return title, heading, rows, notes

@@ -13,10 +13,15 @@ def cells(tag, row):
 
 
 def write(path, parts):
-    lines = ["<!doctype html>", '<html lang="en"><meta charset="utf-8"><title>Cairn: the demo</title>', f"<style>{STYLE}</style>",
-             "<h1>Cairn: the demo on this machine</h1>"]
+    lines = [
+        "<!doctype html>", '<html lang="en"><meta charset="utf-8"><title>Cairn: the demo</title>',
+        f"<style>{STYLE}</style>", "<h1>Cairn: the demo on this machine</h1>"
+    ]
     for title, heading, rows, notes in parts:
-        lines += [f"<h2>{html.escape(title)}</h2>", "<table>", cells("th", heading), *(cells("td", row) for row in rows),
-                  "</table>", "<ul>", *(f"<li>{html.escape(note)}</li>" for note in notes), "</ul>"]
+        lines += [
+            f"<h2>{html.escape(title)}</h2>", "<table>",
+            cells("th", heading), *(cells("td", row) for row in rows), "</table>", "<ul>",
+            *(f"<li>{html.escape(note)}</li>" for note in notes), "</ul>"
+        ]
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

@@ -26,7 +26,8 @@ def medium(directory):
 
 
 def kill_tree(process):
-    """Kills a process and all that descend from it, at the same moment as far as that is possible."""
+    """Kills a process and all that descend from it, at the same moment as far as that is
+    possible."""
     children = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -48,18 +49,22 @@ def kill_tree(process):
 
 
 class Places:
-    """A scratch directory on the disk that holds the sources and one in /dev/shm, both removed at the end."""
+    """A scratch directory on the disk that holds the sources and one in /dev/shm, both removed at
+    the end."""
 
     def __enter__(self):
         disk = ROOT / "build"
         disk.mkdir(exist_ok=True)
         self.disk = pathlib.Path(tempfile.mkdtemp(prefix="demo-", dir=disk))
         self.memory = pathlib.Path(tempfile.mkdtemp(prefix="cairn-demo-", dir="/dev/shm"))
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("CAIRN_") and k != "LD_PRELOAD"}
+        kept = {
+            k: v
+            for k, v in os.environ.items() if not k.startswith("CAIRN_") and k != "LD_PRELOAD"
+        }
         # Open MPI leaves files behind when it is killed: they go with the scratch directory.
         self.environment = dict(kept, OMPI_MCA_btl_vader_backing_directory=str(self.memory),
-                                OMPI_MCA_orte_tmpdir_base=str(self.memory), HOME=str(self.disk), LC_ALL="C",
-                                CAIRN_POOL_DIR=str(self.memory / "pools"),
+                                OMPI_MCA_orte_tmpdir_base=str(self.memory), HOME=str(self.disk),
+                                LC_ALL="C", CAIRN_POOL_DIR=str(self.memory / "pools"),
                                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         return self
@@ -72,8 +77,10 @@ class Places:
         return shutil.disk_usage(self.memory).free
 
     def directory(self, place, name):
-        """An empty directory in that place. Cairn's lies on the disk: that is where it writes back to."""
-        directory = (self.memory if place == "tmpfs" else self.disk) / place.replace(", ", "-").lower() / name
+        """An empty directory in that place. Cairn's lies on the disk: that is where it writes back
+        to."""
+        directory = (self.memory if place == "tmpfs" else self.disk) / place.replace(
+            ", ", "-").lower() / name
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         return directory
@@ -87,10 +94,13 @@ class Places:
         """Runs a command to its end and returns its output; ends the demo if it fails."""
         options.setdefault("stdin", subprocess.DEVNULL)
         environment = dict(self.environment, **options.pop("environment", {}))
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False,
-                             **options)
+        run = subprocess.run(command, env=environment, capture_output=True, text=True,
+                             errors="replace", check=False, **options)
         if run.returncode != 0:
-            sys.exit(f"demo: {' '.join(map(str, command))}: exit code {run.returncode}\n{run.stdout}{run.stderr}")
+            sys.exit(
+                f"demo: {' '.join(map(str, command))}: exit code"
+                f" {run.returncode}\n{run.stdout}{run.stderr}"
+            )
         return run.stdout
 
 
@@ -101,5 +111,8 @@ def say(text):
 def table(heading, rows):
     """Lines of a table: the first column to the left, the others to the right."""
     widths = [max(len(row[i]) for row in [heading, *rows]) for i in range(len(heading))]
-    return ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w)
-                      for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in [heading, *rows]]
+    return [
+        "  ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in [heading, *rows]
+    ]

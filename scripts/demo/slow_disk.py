@@ -1,8 +1,8 @@
-"""A directory that plays the parallel file system: a file system in a file, with a limit on its bandwidth.
+"""A directory that plays the parallel file system: a file system in a file, with a limit on its
+bandwidth.
 
-The limit is that of control groups for block devices, so it needs root. Where that is not possible, the directory
-is an ordinary one, and `why` says why.
-"""
+The limit is that of control groups for block devices, so it needs root. Where that is not possible,
+the directory is an ordinary one, and `why` says why. """
 
 import pathlib
 import shutil
@@ -53,10 +53,12 @@ class SlowDisk:
         self.mounted = True
 
     def limit(self):
-        number = pathlib.Path("/sys/block", pathlib.Path(self.device).name, "dev").read_text().strip()
+        number = pathlib.Path("/sys/block",
+                              pathlib.Path(self.device).name, "dev").read_text().strip()
         write_rate, read_rate = self.rates
         if (V1 / "blkio.throttle.write_bps_device").exists():
-            # What the kernel writes back by itself counts as the root group's, so that one has the limit. So have we.
+            # What the kernel writes back by itself counts as the root group's, so that one has the
+            # limit. So have we.
             own = pathlib.Path("/proc/self/cgroup").read_text().split(":blkio:")
             groups = {V1} | ({V1 / own[1].split("\n")[0].lstrip("/")} if len(own) > 1 else set())
             self.undo = []

@@ -1,4 +1,5 @@
-"""What the command's tests share: a scratch directory in memory, a clean environment, and `cairn`."""
+"""What the command's tests share: a scratch directory in memory, a clean environment, and
+`cairn`."""
 
 import json
 import os
@@ -15,7 +16,8 @@ SKIPPED = 77  # the exit code that ctest shows as "skipped"
 # What programs of a sanitized build need besides.
 OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS") if "CAIRN_PRELOAD_FIRST" in os.environ else ()
 # AddressSanitizer calls dlopen in the program's place: whose search path counts is lost.
-not_where_dlopen_is_the_sanitizers = unittest.skipIf("address" in os.environ.get("CAIRN_SANITIZE", ""), "AddressSanitizer calls dlopen")
+not_where_dlopen_is_the_sanitizers = unittest.skipIf(
+    "address" in os.environ.get("CAIRN_SANITIZE", ""), "AddressSanitizer calls dlopen")
 
 # Its shadow memory is as large as the address space.
 HAS_SHADOW = "address" in os.environ.get("CAIRN_SANITIZE", "")
@@ -39,11 +41,17 @@ class CairnCase(unittest.TestCase):
         self.scratch = tempfile.mkdtemp(prefix="cairn-cli-")
         self.addCleanup(shutil.rmtree, self.pools, ignore_errors=True)
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
-        kept = {k: v for k, v in os.environ.items()
-                if not k.startswith(("CAIRN_", "SLURM_", "PBS_", "LSB_", "FLUX_", "XDG_")) and k != "LD_PRELOAD"}
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("CAIRN_", "SLURM_", "PBS_", "LSB_", "FLUX_",
+                                 "XDG_")) and k != "LD_PRELOAD"
+        }
         # pool.size stays small: many tests run at once.
-        self.env = dict(kept, HOME=self.scratch, CAIRN_POOL_DIR=self.pools, CAIRN_POOL_SIZE="64M", LC_ALL="C.UTF-8")
-        if "CAIRN_PRELOAD_FIRST" in os.environ:  # a sanitized build: its runtime comes before our library
+        self.env = dict(kept, HOME=self.scratch, CAIRN_POOL_DIR=self.pools, CAIRN_POOL_SIZE="64M",
+                        LC_ALL="C.UTF-8")
+        # a sanitized build: its runtime comes before our library
+        if "CAIRN_PRELOAD_FIRST" in os.environ:
             self.env["LD_PRELOAD"] = os.environ["CAIRN_PRELOAD_FIRST"]
 
     def path(self, *parts):
@@ -58,8 +66,10 @@ class CairnCase(unittest.TestCase):
 
     def cairn(self, *words, expect=0, env=None, timeout=60, **more):
         """Runs the command; `expect` is its exit code (None: any). Returns the finished process."""
-        run = subprocess.run([CAIRN, *words], env=dict(self.env, **(env or {})), cwd=more.pop("cwd", self.scratch),
-                             stdin=more.pop("stdin", subprocess.DEVNULL), capture_output=True, timeout=timeout, check=False, **more)
+        run = subprocess.run([CAIRN, *words], env=dict(self.env, **(env or {})),
+                             cwd=more.pop("cwd", self.scratch),
+                             stdin=more.pop("stdin", subprocess.DEVNULL), capture_output=True,
+                             timeout=timeout, check=False, **more)
         run.out = run.stdout.decode(errors="surrogateescape")
         run.err = run.stderr.decode(errors="surrogateescape")
         if expect is not None:
@@ -85,7 +95,9 @@ def main():
     if not os.access(CAIRN, os.X_OK):
         print(f"{CAIRN} is not built")
         raise SystemExit(SKIPPED)
-    # What killed ranks of MPI programs left on this machine, `cairn pool clean` would tell of wherever pools lie.
+    # What killed ranks of MPI programs left on this machine, `cairn pool clean` would tell of
+    # wherever pools lie.
     with tempfile.TemporaryDirectory() as nowhere:
-        subprocess.run([CAIRN, "pool", "clean", "--pool-dir", nowhere], stdout=subprocess.DEVNULL, check=False)
+        subprocess.run([CAIRN, "pool", "clean", "--pool-dir", nowhere], stdout=subprocess.DEVNULL,
+                       check=False)
     unittest.main(verbosity=2)

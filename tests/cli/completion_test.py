@@ -14,15 +14,17 @@ class Completion(CairnCase):
 
     def shell(self, *words):
         env = dict(self.env, PATH=f"{BIN}:{self.env['PATH']}")
-        run = subprocess.run(words, env=env, capture_output=True, text=True, check=False, cwd=self.scratch, timeout=30)
+        run = subprocess.run(words, env=env, capture_output=True, text=True, check=False,
+                             cwd=self.scratch, timeout=30)
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout
 
     def bash(self, line):
         """What bash offers after `line`; a blank at its end begins a new word."""
         words = line.split(" ")
-        program = (f"source {self.script('bash')}; COMP_WORDS=({' '.join(repr(w) for w in words)}); "
-                   f"COMP_CWORD={len(words) - 1}; _cairn; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        program = (
+            f"source {self.script('bash')}; COMP_WORDS=({' '.join(repr(w) for w in words)}); "
+            f"COMP_CWORD={len(words) - 1}; _cairn; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         return self.shell("bash", "--norc", "-c", program).split()
 
     def test_bash(self):

@@ -16,7 +16,8 @@ class CoverCase(CairnCase):
         os.mkdir(self.dir)
 
     def shell(self, script, *options, **more):
-        return self.cairn("run", "--at", self.dir, *options, "--", "sh", "-c", f"cd {self.dir} && {script}", **more)
+        return self.cairn("run", "--at", self.dir, *options, "--", "sh", "-c",
+                          f"cd {self.dir} && {script}", **more)
 
     def read(self, name):
         with open(os.path.join(self.dir, name), encoding="utf-8") as file:

@@ -1,4 +1,5 @@
-"""A covered directory that is removed, or removed and created again: what was kept of it is neither lost nor mixed into the new one."""
+"""A covered directory that is removed, or removed and created again: what was kept of it is neither
+lost nor mixed into the new one."""
 
 import json
 import os
@@ -26,7 +27,8 @@ class Deleted(CoverCase):
         return self.read(".cairn-claim").split("\ntoken ")[1].split("\n")[0]
 
     def assert_refused(self, *program, says=(), at=None):
-        """By the run, before its program starts, and by the drain; the refusal says how to go on."""
+        """By the run, before its program starts, and by the drain; the refusal says how to go
+        on."""
         at = at or self.dir
         how = [f"`cairn drain {at} --to ELSEWHERE`", f"`cairn discard {at}`", *says]
         mark = self.path("started")
@@ -51,7 +53,10 @@ class KeptOfIt(Deleted):
         self.keep()
         self.make_anew()
         self.write("dir/stale", "new\n")
-        self.assert_refused(says=["1 file (4 bytes): stale; last changed 20", "a directory other than the covered one", self.pools])
+        self.assert_refused(says=[
+            "1 file (4 bytes): stale; last changed 20", "a directory other than the covered one",
+            self.pools
+        ])
         self.assertEqual((self.names(), self.read("stale")), (["stale"], "new\n"))
 
     def test_a_name_that_is_not(self):
@@ -74,8 +79,11 @@ class KeptOfIt(Deleted):
     def test_drain_elsewhere_and_go_on(self):
         self.write("dir/only-read", "read\n")
         self.write("dir/never/listed", "x\n")
-        self.keep("cat only-read; mkdir -p d/e; echo one > d/e/one; ln d/e/one d/two; ln -s one d/link; echo three > three; "
-                  "chmod 640 three; touch -d 2001-02-03 three; mkfifo fifo; chmod 710 d")
+        self.keep(
+            "cat only-read; mkdir -p d/e; echo one > d/e/one; ln d/e/one d/two; ln -s one d/link;"
+            " echo three > three; chmod 640 three; touch -d 2001-02-03 three; mkfifo fifo; chmod"
+            " 710 d"
+        )
         self.make_anew()
         place = self.elsewhere()
         self.write("elsewhere/there-before", "mine\n")
@@ -85,7 +93,8 @@ class KeptOfIt(Deleted):
         self.assertIn("2 files that the pool does not hold", run.out)
         self.assertEqual(sorted(os.listdir(place)), ["d", "fifo", "there-before", "three"])
         self.assertEqual(self.text(place, "d/e/one"), "one\n")
-        self.assertTrue(os.path.samefile(os.path.join(place, "d/e/one"), os.path.join(place, "d/two")))
+        self.assertTrue(
+            os.path.samefile(os.path.join(place, "d/e/one"), os.path.join(place, "d/two")))
         self.assertEqual(os.readlink(os.path.join(place, "d/link")), "one")
         three = os.stat(os.path.join(place, "three"))
         self.assertEqual((three.st_mode & 0o777, int(three.st_mtime)), (0o640, 981158400))
@@ -104,7 +113,9 @@ class KeptOfIt(Deleted):
         self.assertEqual([self.text(place, name) for name in ("one", "two")], ["one\n", "two\n"])
 
     def test_nothing_is_replaced_elsewhere(self):
-        self.keep("echo ours > both; echo same > same; mkdir d; echo deep > d/deep; echo x > is-directory")
+        self.keep(
+            "echo ours > both; echo same > same; mkdir d; echo deep > d/deep; echo x > is-directory"
+        )
         self.make_anew()
         place = self.elsewhere()
         self.write("elsewhere/both", "theirs\n")
@@ -121,14 +132,16 @@ class KeptOfIt(Deleted):
             os.unlink(os.path.join(place, name))
         os.rmdir(os.path.join(place, "is-directory"))
         self.cairn("drain", self.dir, "--to", place)
-        self.assertEqual([self.text(place, name) for name in ("both", "same", "d/deep", "is-directory")],
-                         ["ours\n", "same\n", "deep\n", "x\n"])
+        self.assertEqual(
+            [self.text(place, name) for name in ("both", "same", "d/deep", "is-directory")],
+            ["ours\n", "same\n", "deep\n", "x\n"])
         self.assertEqual(self.json("status"), [])
 
     def test_the_directory_is_not_made_again(self):
         self.keep()
         shutil.rmtree(self.dir)
-        self.refused("drain", self.dir, code=1, says=["is gone", f"`cairn drain {self.dir} --to ELSEWHERE`"])
+        self.refused("drain", self.dir, code=1,
+                     says=["is gone", f"`cairn drain {self.dir} --to ELSEWHERE`"])
         place = self.elsewhere()
         self.assertTrue(self.json("drain", self.dir, "--to", place)["ended"])
         self.assertEqual(self.text(place, "stale"), "old\n")
@@ -141,7 +154,8 @@ class KeptOfIt(Deleted):
         self.refused("discard", self.dir, code=2, says=self.dir)
 
     def test_it_is_drained_where_it_was_moved_to(self):
-        """The directory is known by its token: what was changed in it is replaced, what was removed goes."""
+        """The directory is known by its token: what was changed in it is replaced, what was removed
+        goes."""
         self.write("dir/changed", "before\n")
         self.write("dir/removed", "x")
         self.write("dir/read", "read\n")
@@ -153,7 +167,8 @@ class KeptOfIt(Deleted):
         self.assert_refused()
         self.cairn("drain", self.dir, "--to", moved)
         self.assertEqual(sorted(os.listdir(moved)), ["changed", "new", "read"])
-        self.assertEqual((self.text(moved, "changed"), self.read("changed")), ("after\n", "of the new one\n"))
+        self.assertEqual((self.text(moved, "changed"), self.read("changed")),
+                         ("after\n", "of the new one\n"))
         self.assertEqual(self.json("status"), [])
 
     def test_it_is_covered_where_it_was_moved_to(self):
@@ -161,8 +176,11 @@ class KeptOfIt(Deleted):
         self.keep("echo new > new")
         moved = self.path("moved")
         os.rename(self.dir, moved)
-        self.refused("run", "--at", moved, "--", "true", code=1,
-                     says=[f"covered as {self.dir}", f"`cairn drain {self.dir} --to {moved}`", "1 file (4 bytes): new"])
+        self.refused(
+            "run", "--at", moved, "--", "true", code=1, says=[
+                f"covered as {self.dir}", f"`cairn drain {self.dir} --to {moved}`",
+                "1 file (4 bytes): new"
+            ])
         self.cairn("drain", self.dir, "--to", moved)
         self.assertEqual((os.listdir(moved), self.json("status")), (["new"], []))
         self.assertEqual(self.cairn("run", "--at", moved, "--", "cat", f"{moved}/new").out, "new\n")
@@ -172,7 +190,8 @@ class KeptOfIt(Deleted):
         copy = self.path("copy")
         shutil.copytree(self.dir, copy)
         token = self.token()
-        self.cairn("run", "--at", copy, "--drain", "never", "--", "sh", "-c", f"ls {copy}; echo x > {copy}/x")
+        self.cairn("run", "--at", copy, "--drain", "never", "--", "sh", "-c",
+                   f"ls {copy}; echo x > {copy}/x")
         self.assertNotIn(token, self.text(copy, ".cairn-claim"))
         self.cairn("drain", copy)
         self.cairn("drain", self.dir)
@@ -212,7 +231,8 @@ class KeptOfIt(Deleted):
         self.keep()
         self.make_anew()
         other = self.elsewhere("other")
-        self.cairn("run", "--at", other, "--drain", "never", "--", "sh", "-c", f"echo x > {other}/x")
+        self.cairn("run", "--at", other, "--drain", "never", "--", "sh", "-c",
+                   f"echo x > {other}/x")
         for place in other, os.path.join(self.pools, "default"):
             self.refused("drain", self.dir, "--to", place, code=1, says=place)
         self.refused("drain", self.dir, "--to", self.path("none"), code=1, says="none")
@@ -234,15 +254,19 @@ class NothingKept(Deleted):
         run = self.shell("cat stale; echo more > more")
         self.assertEqual(run.out, "new\n")
         self.assertEqual(len(run.err.splitlines()), 1, run.err)
-        self.assertIn(f"cairn run: {self.dir}: the directory that was covered is not here any more", run.err)
+        self.assertIn(f"cairn run: {self.dir}: the directory that was covered is not here any more",
+                      run.err)
         self.assertEqual(self.names(), ["more", "stale"])
 
     def test_not_while_it_is_used(self):
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"ls {self.dir}; cat"], env=self.env,
-                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.wait_for(lambda: any(pool.get("covers") for pool in self.json("status")), "the run did not start")
+        run = subprocess.Popen(
+            [CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"ls {self.dir}; cat"], env=self.env,
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.wait_for(lambda: any(pool.get("covers") for pool in self.json("status")),
+                      "the run did not start")
         self.make_anew()
-        self.refused("run", "--at", self.dir, "--", "true", code=1, says=["a directory other than", "still use the covered one"])
+        self.refused("run", "--at", self.dir, "--", "true", code=1,
+                     says=["a directory other than", "still use the covered one"])
         run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
 
@@ -269,7 +293,8 @@ class SameDirectory(Deleted):
         self.assertEqual((self.names(), self.read("stale")), (["stale"], "old\n"))
 
     def test_a_token_is_enough_where_the_directory_is_named(self):
-        """A directory that was restored is another one to its file system. A copy, which has the token too, is not taken for it."""
+        """A directory that was restored is another one to its file system. A copy, which has the
+        token too, is not taken for it."""
         self.keep()
         saved = self.path("saved")
         shutil.copytree(self.dir, saved)
@@ -277,18 +302,22 @@ class SameDirectory(Deleted):
         os.mkdir(self.path("in-between"))  # so that it does not get the number of the old one
         shutil.copytree(saved, self.dir)
         for words in (["run", "--at", self.dir, "--", "true"], ["drain", self.dir]):
-            self.refused(*words, code=1, says=["with a copy of its claim", f"`cairn drain {self.dir} --to ELSEWHERE`"])
+            self.refused(
+                *words, code=1,
+                says=["with a copy of its claim", f"`cairn drain {self.dir} --to ELSEWHERE`"])
         self.assertEqual(self.names(), [".cairn-claim"])
         self.cairn("drain", self.dir, "--to", self.dir, "--keep")
         self.assertEqual((self.shell("cat stale").out, self.read("stale")), ("old\n", "old\n"))
 
     def test_a_claim_of_an_earlier_version(self):
-        """It says no token, and its cover has none: the claim alone says that the directory is the one."""
+        """It says no token, and its cover has none: the claim alone says that the directory is the
+        one."""
         self.keep()
         claim = os.path.join(self.dir, ".cairn-claim")
         text = self.read(".cairn-claim")
         with open(claim, "w", encoding="utf-8") as file:
-            file.write("".join(line for line in text.splitlines(True) if not line.startswith("token ")))
+            file.write("".join(line for line in text.splitlines(True)
+                               if not line.startswith("token ")))
         run = self.keep("cat stale")
         self.assertEqual(run.out, "old\n")
         self.assertEqual(self.read(".cairn-claim").split("\ntime ")[0], text.split("\ntime ")[0])
@@ -300,7 +329,10 @@ class SameDirectory(Deleted):
         self.make_anew()
         claim = self.write("dir/.cairn-claim", planted)
         os.chown(claim, OTHER_USER, OTHER_USER)
-        how = [f"`cairn drain {self.dir} --to ELSEWHERE`", f"`cairn discard {self.dir}`", "1 file (4 bytes): stale"]
+        how = [
+            f"`cairn drain {self.dir} --to ELSEWHERE`", f"`cairn discard {self.dir}`",
+            "1 file (4 bytes): stale"
+        ]
         self.refused("run", "--at", self.dir, "--", "true", code=1, says=how)
         self.refused("drain", self.dir, code=1, says=how)
         self.assertEqual(self.names(), [".cairn-claim"])
@@ -324,17 +356,22 @@ class EndedBySignal(Deleted):
         self.assertEqual(self.keep("true").err, "")
 
     def test_drained_all_the_same(self):
-        script = f"{CAIRN} run --at {self.dir} -- sh -c 'echo old > {self.dir}/stale; yes; yes >&2' 2>&1 | head -1"
-        run = subprocess.run(["sh", "-c", script], env=self.env, capture_output=True, timeout=60, check=True)
+        script = (
+            f"{CAIRN} run --at {self.dir} -- sh -c 'echo old > {self.dir}/stale; yes; yes >&2' 2>&1"
+            " | head -1"
+        )
+        run = subprocess.run(["sh", "-c", script], env=self.env, capture_output=True, timeout=60,
+                             check=True)
         self.assertEqual(run.stdout, b"y\n")
         self.wait_for(lambda: self.json("status") == [], "the run did not end")
         self.assertEqual(self.read("stale"), "old\n")
 
     def test_a_directory_that_another_one_replaces_during_the_run(self):
         mark = self.path("mark")
-        run = subprocess.Popen([CAIRN, "run", "--json", "--at", self.dir, "--", "sh", "-c",
-                                f"echo old > {self.dir}/stale; : > {mark}; while [ -e {mark} ]; do sleep 0.05; done"],
-                               env=self.env, stderr=subprocess.PIPE)
+        run = subprocess.Popen([
+            CAIRN, "run", "--json", "--at", self.dir, "--", "sh", "-c",
+            f"echo old > {self.dir}/stale; : > {mark}; while [ -e {mark} ]; do sleep 0.05; done"
+        ], env=self.env, stderr=subprocess.PIPE)
         self.wait_for(lambda: os.path.exists(mark), "the program did not start")
         self.make_anew()
         os.unlink(mark)

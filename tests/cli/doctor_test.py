@@ -20,15 +20,17 @@ class Doctor(CairnCase):
         if not shutil.which(compiler):
             self.skipTest("no compiler")
         program = self.path(name)
-        run = subprocess.run([compiler, "-x", "c", "-", "-o", program, *options], input=source.encode(), capture_output=True,
-                             check=False)
+        run = subprocess.run([compiler, "-x", "c", "-", "-o", program, *options],
+                             input=source.encode(), capture_output=True, check=False)
         if run.returncode != 0:
             self.skipTest(run.stderr.decode())
         return program
 
     def test_environment(self):
         found, _ = self.topics(expect=None)
-        for topic in ["pool directory", "space", "memory", "processor", "preload", "MPI-IO", "MPI job"]:
+        for topic in [
+                "pool directory", "space", "memory", "processor", "preload", "MPI-IO", "MPI job"
+        ]:
             self.assertIn(topic, found)
         self.assertEqual(found["pool directory"]["level"], "ok")
         if "tmpfs" in found["pool directory"]["text"]:
@@ -40,7 +42,8 @@ class Doctor(CairnCase):
     def test_mpi(self):
         job = {"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
         found, _ = self.topics(expect=None, env=job)
-        self.assertEqual(found["MPI job"]["text"], "8 ranks, 4 of them on this host: it spans hosts")
+        self.assertEqual(found["MPI job"]["text"],
+                         "8 ranks, 4 of them on this host: it spans hosts")
         self.assertRegex(found["MPI-IO"]["text"], r"^back ends: .*\bmpiabi\b")
         self.write("orterun", "#!/bin/sh\n")
         os.chmod(self.path("orterun"), 0o755)
@@ -83,13 +86,17 @@ class Doctor(CairnCase):
         self.assertIn("LD_PRELOAD", found["privileges"]["text"])
 
     def test_go_program(self):
-        note = 'asm(".section .note.go.buildid,\\"a\\",@note\\n.long 4,4,4\\n.asciz \\"Go\\\\0\\"\\n.long 1\\n.previous");'
+        note = (
+            'asm(".section .note.go.buildid,\\"a\\",@note\\n.long 4,4,4\\n.asciz'
+            ' \\"Go\\\\0\\"\\n.long 1\\n.previous");'
+        )
         program = self.build("go", note + "int main(void) { return 0; }")
         found, _ = self.topics(program, expect=1)
         self.assertIn("Go", found["kind"]["text"])
 
     def test_raw_system_calls_are_mentioned(self):
-        program = self.build("raw", "long syscall(long, ...); int main(void) { return (int)syscall(39) < 0; }")
+        program = self.build(
+            "raw", "long syscall(long, ...); int main(void) { return (int)syscall(39) < 0; }")
         found, ok = self.topics(program)
         self.assertTrue(ok)
         self.assertIn("syscall", found)

@@ -7,7 +7,10 @@ import sys
 import cairn_case
 from keeper_case import KeeperCase
 
-MARK = f"{sys.executable} -c 'import os, sys; os.setxattr(sys.argv[1], \"user.cairn.drain\", sys.argv[2].encode())'"
+MARK = (
+    f"{sys.executable} -c 'import os, sys; os.setxattr(sys.argv[1], \"user.cairn.drain\","
+    " sys.argv[2].encode())'"
+)
 
 
 class DrainMode(KeeperCase):
@@ -23,15 +26,17 @@ class DrainMode(KeeperCase):
         return os.path.exists(os.path.join(self.dir, name))
 
     def test_scratch_is_not_drained(self):
-        told = self.shell(f"mkdir scratch && {MARK} scratch never && echo lost > scratch/a && echo kept > kept",
-                          "--log-level", "info").err
+        told = self.shell(
+            f"mkdir scratch && {MARK} scratch never && echo lost > scratch/a && echo kept > kept",
+            "--log-level", "info").err
         self.assertEqual(self.names(), ["kept"])
         self.assertIn(", 1 file of drain mode never left out", told)
         self.assert_nothing_left()
 
     def test_a_mode_of_the_directory_starts_a_keeper(self):
         os.setxattr(self.dir, "user.cairn.drain", b"close")
-        run = self.begin(f"echo now > now; mkdir later; {MARK} later exit; echo x > later/x", mode="exit")
+        run = self.begin(f"echo now > now; mkdir later; {MARK} later exit; echo x > later/x",
+                         mode="exit")
         self.wait_for(lambda: self.has("now", "now\n"), "not drained while the program ran")
         self.assertFalse(self.has_name("later/x"))
         self.finish(run)
@@ -59,7 +64,10 @@ class DrainMode(KeeperCase):
     def test_a_mode_that_is_set_later_counts(self):
         """A file that stays open is not drained in mode close, until it gets the mode async."""
         go = self.path("go")
-        run = self.begin(f"echo x > log; exec 3>> log; echo y > other; while [ ! -e {go} ]; do sleep 0.05; done; {MARK} log async")
+        run = self.begin(
+            f"echo x > log; exec 3>> log; echo y > other; while [ ! -e {go} ]; do sleep 0.05; done;"
+            f" {MARK} log async"
+        )
         self.wait_for(lambda: self.has("other", "y\n"), "not drained while the program ran")
         self.wait_for(lambda: self.undrained() == 2, "the open file is not what is left")
         self.assertFalse(self.has_name("log"))
@@ -71,19 +79,22 @@ class DrainMode(KeeperCase):
     def test_a_mode_that_keeps_out_is_seen_later(self):
         """A directory that gets the mode exit while the run goes on waits for its end."""
         go = self.path("go")
-        run = self.begin(f"mkdir out; echo x > out/first; while [ ! -e {go} ]; do sleep 0.05; done; "
-                         f"{MARK} out exit; echo y > out/second; echo z > other")
+        run = self.begin(
+            f"mkdir out; echo x > out/first; while [ ! -e {go} ]; do sleep 0.05; done; "
+            f"{MARK} out exit; echo y > out/second; echo z > other")
         self.wait_for(lambda: self.has("out/first", "x\n"), "not drained while the program ran")
         self.write("go", "")
         self.wait_for(lambda: self.has("other", "z\n"), "not drained while the program ran")
-        self.wait_for(lambda: self.undrained() == 2, "what has the mode exit is not all that is left")
+        self.wait_for(lambda: self.undrained() == 2,
+                      "what has the mode exit is not all that is left")
         self.assertFalse(self.has_name("out/second"))
         self.finish(run)
         self.assertEqual(self.read("out/second"), "y\n")
         self.wait_until_nothing_is_left()
 
     def test_a_run_whose_data_are_kept(self):
-        self.shell(f"mkdir out && {MARK} out exit && echo x > out/x && echo y > y", "--drain", "never")
+        self.shell(f"mkdir out && {MARK} out exit && echo x > out/x && echo y > y", "--drain",
+                   "never")
         self.assertEqual(self.read("out/x"), "x\n")
         self.assertFalse(self.has_name("y"))
         self.assertEqual(self.undrained(), 2)
@@ -92,7 +103,8 @@ class DrainMode(KeeperCase):
     def test_a_killed_run_whose_data_are_kept(self):
         os.mkdir(os.path.join(self.dir, "out"))
         os.setxattr(self.dir, "user.cairn.drain", b"close")
-        run = self.begin(f"echo y > y; {MARK} y never; echo x > out/x", "--drain-quiet", "3600", mode="never")
+        run = self.begin(f"echo y > y; {MARK} y never; echo x > out/x", "--drain-quiet", "3600",
+                         mode="never")
         self.wait_for(lambda: self.undrained() == 2 and self.keepers(), "the program did not write")
         run.send_signal(signal.SIGKILL)
         run.wait(30)
@@ -106,8 +118,9 @@ class DrainMode(KeeperCase):
 
     def test_another_value_is_refused_and_told(self):
         run = self.shell(f"echo x > file; {MARK} file clsoe", expect=1)
-        self.assertIn("user.cairn.drain: invalid drain mode 'clsoe': expected exit, close, async or never; "
-                      "did you mean close?", run.err)
+        self.assertIn(
+            "user.cairn.drain: invalid drain mode 'clsoe': expected exit, close, async or never; "
+            "did you mean close?", run.err)
         self.assertIn("Invalid argument", run.err)
 
 

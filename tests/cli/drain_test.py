@@ -1,4 +1,5 @@
-"""Runs that write: drained at the end, kept, interrupted, continued, discarded; status and clean meanwhile."""
+"""Runs that write: drained at the end, kept, interrupted, continued, discarded; status and clean
+meanwhile."""
 
 import fcntl
 import json
@@ -17,10 +18,14 @@ from cover_case import CoverCase
 class AtExit(CoverCase):
     def test_directory_holds_ordinary_files_afterwards(self):
         self.write("dir/before", "old\n")
-        run = self.shell("cat before; echo new > made; echo more >> before; mkdir d; echo deep > d/e; ln -s made link")
+        run = self.shell(
+            "cat before; echo new > made; echo more >> before; mkdir d; echo deep > d/e; ln -s made"
+            " link"
+        )
         self.assertEqual(run.out, "old\n")
         self.assertEqual(self.names(), ["before", "d", "link", "made"])
-        self.assertEqual((self.read("made"), self.read("before"), self.read("d/e")), ("new\n", "old\nmore\n", "deep\n"))
+        self.assertEqual((self.read("made"), self.read("before"), self.read("d/e")),
+                         ("new\n", "old\nmore\n", "deep\n"))
         self.assertEqual(os.readlink(os.path.join(self.dir, "link")), "made")
         self.assertEqual(self.json("status"), [])
 
@@ -56,8 +61,13 @@ class AtExit(CoverCase):
         self.assertEqual(self.json("status")[0]["covers"], [])
 
     def test_full_pool_says_how_much_was_missing(self):
-        run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size", "32M", expect=1)
-        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, at least .* missing.* with --pool-size\n")
+        run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size",
+                         "32M", expect=1)
+        self.assertRegex(
+            run.err,
+            r"pool .* was full: \d+ write\(s\) did not fit, at least .* missing.* with"
+            r" --pool-size\n",
+        )
 
     def test_a_full_pool_that_was_there_is_to_be_grown(self):
         self.cairn("pool", "create", "--size", "16M")
@@ -69,11 +79,16 @@ class AtExit(CoverCase):
             file.write(b"b" * (20 << 20))
         for change in ["echo x >> big", "truncate -s 19M big", "ln big other"]:
             run = self.shell(change, "--pool-size", "16M", expect=None)
-            self.assertRegex(run.err, r"was full: \d+ write\(s\) did not fit, at least [\d.]+ MiB were missing", change)
+            self.assertRegex(
+                run.err, r"was full: \d+ write\(s\) did not fit, at least [\d.]+ MiB were missing",
+                change)
 
     def test_a_directory_that_was_removed_meanwhile(self):
-        run = self.shell(f"echo kept > file; cd /; exec env -u LD_PRELOAD rm -r {self.dir}", expect=1)
-        self.assertIn(f"{self.dir}: the covered directory is gone; what was not drained stays in the pool", run.err)
+        run = self.shell(f"echo kept > file; cd /; exec env -u LD_PRELOAD rm -r {self.dir}",
+                         expect=1)
+        self.assertIn(
+            f"{self.dir}: the covered directory is gone; what was not drained stays in the pool",
+            run.err)
         self.assertIn(f"`cairn drain {self.dir} --to ELSEWHERE`", run.err)
         os.mkdir(self.dir)
         self.cairn("drain", self.dir, "--to", self.dir)
@@ -83,9 +98,10 @@ class AtExit(CoverCase):
         name = os.path.join(self.dir, "shared")
         self.write("dir/shared", "ours before\n")
         marker = self.path("go")
-        run = subprocess.Popen([CAIRN, "run", "--json", "--at", self.dir, "--", "sh", "-c",
-                                f"echo mine >> {name}; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
-                               env=self.env, stderr=subprocess.PIPE)
+        run = subprocess.Popen([
+            CAIRN, "run", "--json", "--at", self.dir, "--", "sh", "-c",
+            f"echo mine >> {name}; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"
+        ], env=self.env, stderr=subprocess.PIPE)
         self.wait_for(lambda: os.path.exists(marker), "the program did not start")
         with open(name, "w", encoding="utf-8") as file:
             file.write("somebody else's\n")
@@ -110,7 +126,10 @@ class PoolOfSeveralRuns(CoverCase):
         return file
 
     def test_runs_that_come_and_go_side_by_side_lose_nothing(self):
-        script = f"for i in 1 2 3 4 5 6 7 8; do {CAIRN} run --at $0 -- sh -c \"echo $i > $0/$i\" || exit; done"
+        script = (
+            f"for i in 1 2 3 4 5 6 7 8; do {CAIRN} run --at $0 -- sh -c \"echo $i > $0/$i\" ||"
+            " exit; done"
+        )
         places = [self.path("one"), self.path("two"), self.path("three")]
         for place in places:
             os.mkdir(place)
@@ -122,9 +141,10 @@ class PoolOfSeveralRuns(CoverCase):
 
     def test_it_is_not_removed_while_a_run_starts(self):
         marker = self.path("go")
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
-                                f"echo x > {self.dir}/x; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
-                               env=self.env, stderr=subprocess.PIPE)
+        run = subprocess.Popen([
+            CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+            f"echo x > {self.dir}/x; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"
+        ], env=self.env, stderr=subprocess.PIPE)
         self.wait_for(lambda: os.path.exists(marker), "the program did not start")
         with self.lock("start", fcntl.LOCK_EX):
             os.unlink(marker)
@@ -139,14 +159,24 @@ class PoolOfSeveralRuns(CoverCase):
         for directory in directories:
             os.mkdir(directory)
         for turn in range(3):
-            runs = [subprocess.Popen([CAIRN, "run", "--at", directory, "--", "sh", "-c", f"echo {turn} > {directory}/x"],
-                                     env=self.env, stderr=subprocess.PIPE) for directory in directories for _ in range(2)]
+            runs = [
+                subprocess.Popen([
+                    CAIRN, "run", "--at", directory, "--", "sh", "-c",
+                    f"echo {turn} > {directory}/x"
+                ], env=self.env, stderr=subprocess.PIPE) for directory in directories
+                for _ in range(2)
+            ]
             for run in runs:
                 _, err = run.communicate(timeout=60)
-                # Under load, a run may wait for the other one in its directory so long that it says so.
-                said = [line for line in err.splitlines() if not line.startswith(b"cairn run: waiting for other runs in ")]
+                # Under load, a run may wait for the other one in its directory so long that it says
+                # so.
+                said = [
+                    line for line in err.splitlines()
+                    if not line.startswith(b"cairn run: waiting for other runs in ")
+                ]
                 self.assertEqual((run.returncode, said), (0, []))
-            # Runs that end in the same moment may each leave it to another one; the next takes it along.
+            # Runs that end in the same moment may each leave it to another one; the next takes it
+            # along.
             self.assertEqual([pool["covers"] for pool in self.json("status") if pool["covers"]], [])
             self.cairn("run", "--at", directories[0], "--", "true")
             self.assertEqual(self.json("status"), [])
@@ -206,7 +236,9 @@ class Kept(CoverCase):
         self.refused("pool", "remove", code=1, says=["not drained", self.dir])
         self.assertIn("undrained", {each["state"] for each in self.json("pool", "clean")})
         self.assertGreater(self.undrained(), 0)
-        self.assertEqual({each["state"] for each in self.json("pool", "clean", "--force", "--dry-run")}, {"left over"})
+        self.assertEqual(
+            {each["state"]
+             for each in self.json("pool", "clean", "--force", "--dry-run")}, {"left over"})
         self.assertGreater(self.undrained(), 0)
         self.json("pool", "clean", "--force")
         self.assertEqual(self.json("pool", "list"), [])
@@ -214,9 +246,11 @@ class Kept(CoverCase):
 
     def test_changes_without_bytes_are_not_dropped_by_mistake(self):
         """None of them has bytes of data: they counted as drained, and were lost."""
-        changes = {"a removal": "rm gone", "a mode": "chmod 600 mode", "a directory": "mkdir -p new/sub",
-                   "an empty file": ": > DONE", "a link": "ln -s t link", "holes": "truncate -s 1G sparse",
-                   "the top's mode": "chmod 710 ."}
+        changes = {
+            "a removal": "rm gone", "a mode": "chmod 600 mode", "a directory": "mkdir -p new/sub",
+            "an empty file": ": > DONE", "a link": "ln -s t link", "holes": "truncate -s 1G sparse",
+            "the top's mode": "chmod 710 ."
+        }
         self.write("dir/gone", "x")
         self.write("dir/mode", "x")
         for what, change in changes.items():
@@ -229,27 +263,31 @@ class Kept(CoverCase):
                 self.assertEqual(self.json("pool", "list")[0]["all_drained"], False)
                 self.refused("pool", "remove", code=1, says=["not drained", self.dir])
                 found = self.json("pool", "clean")
-                self.assertEqual([(each["state"], each["removed"]) for each in found], [("undrained", False)] * 2)
+                self.assertEqual([(each["state"], each["removed"]) for each in found],
+                                 [("undrained", False)] * 2)
                 self.cairn("drain", "--keep", self.dir)
                 self.assertIn("all drained", self.cairn("status").out)
-                self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True] * 2)
+                self.assertEqual([each["removed"] for each in self.json("pool", "clean")],
+                                 [True] * 2)
         self.assertEqual(self.names(), ["DONE", "link", "mode", "new", "sparse"])
         self.assertEqual(os.stat(os.path.join(self.dir, "sparse")).st_size, 1 << 30)
-        self.assertEqual((os.stat(self.dir).st_mode & 0o777, os.stat(os.path.join(self.dir, "mode")).st_mode & 0o777),
-                         (0o710, 0o600))
+        self.assertEqual((os.stat(self.dir).st_mode & 0o777,
+                          os.stat(os.path.join(self.dir, "mode")).st_mode & 0o777), (0o710, 0o600))
 
     def test_claimed_by_another_job(self):
         self.shell("echo one > a", "--drain", "never", "--job", "first-17")
         mark = self.path("started")
-        self.refused("run", "--at", self.dir, "--pool", "other", "--job", "second-18", "--", "touch", mark, code=1,
-                     says=[self.dir, os.uname().nodename, "first-17"])
+        self.refused("run", "--at", self.dir, "--pool", "other", "--job", "second-18", "--",
+                     "touch", mark, code=1, says=[self.dir,
+                                                  os.uname().nodename, "first-17"])
         self.assertFalse(os.path.exists(mark))
         self.assertEqual([pool["name"] for pool in self.json("pool", "list")], ["default"])
 
     def test_directory_inside_a_covered_one(self):
         os.mkdir(os.path.join(self.dir, "below"))
         self.shell("echo one > a", "--drain", "never")
-        self.refused("run", "--at", os.path.join(self.dir, "below"), "--", "true", code=2, says="below")
+        self.refused("run", "--at", os.path.join(self.dir, "below"), "--", "true", code=2,
+                     says="below")
 
     def test_not_covered(self):
         self.refused("drain", self.dir, code=1, says=[self.dir, "not covered"])
@@ -260,8 +298,9 @@ class Kept(CoverCase):
 
 class Killed(CoverCase):
     def start(self, script):
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"cd {self.dir} && {script}"],
-                               env=self.env, stderr=subprocess.DEVNULL, start_new_session=True)
+        run = subprocess.Popen(
+            [CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"cd {self.dir} && {script}"],
+            env=self.env, stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(run.wait)
         self.addCleanup(self.kill_group, run)
         return run
@@ -298,8 +337,11 @@ class Killed(CoverCase):
         self.assertIn("run is under way", self.cairn("drain", self.dir).out)
         self.assertEqual(self.read("a"), "one\n")
         # Each `sleep` that ends is dead until somebody has cleaned up after it.
-        self.wait_for(lambda: {process["state"] for pool in self.json("status")
-                               for process in pool["processes"]} == {"alive"}, "the run is not alive")
+        self.wait_for(
+            lambda:
+            {process["state"]
+             for pool in self.json("status")
+             for process in pool["processes"]} == {"alive"}, "the run is not alive")
         self.refused("pool", "remove", code=1, says="")
         os.killpg(run.pid, signal.SIGTERM)
         self.assertEqual(run.wait(30), 128 + signal.SIGTERM)
@@ -331,31 +373,44 @@ class Killed(CoverCase):
         pid = self.json("status")[0]["processes"][0]["pid"]
         os.kill(pid, signal.SIGSTOP)
         try:
-            self.wait_for(lambda: self.json("status")[0]["processes"][0]["state"] == "stopped", "not seen as stopped")
+            self.wait_for(lambda: self.json("status")[0]["processes"][0]["state"] == "stopped",
+                          "not seen as stopped")
             self.assertIn("may block", self.cairn("pool", "info").err)
         finally:
             os.kill(pid, signal.SIGCONT)
 
 
 class CutShort(CoverCase):
-    """Drains that a launcher kills, as it does after MPI_Abort: DIR was left with some of the files, and nothing was said."""
+    """Drains that a launcher kills, as it does after MPI_Abort: DIR was left with some of the
+    files, and nothing was said."""
 
     RANK = {"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}
     FILES, SIZE = 12, 4 << 20
 
     def setUp(self):
         super().setUp()
-        self.announced = (f"cairn run: draining 48 MiB in {self.FILES} files to {self.dir}; if this is cut short, "
-                          f"`cairn drain {self.dir}` goes on with it\n")
+        self.announced = (
+            f"cairn run: draining 48 MiB in {self.FILES} files to {self.dir}; if this is cut short,"
+            f" `cairn drain {self.dir}` goes on with it\n"
+        )
 
     def write_and_end(self, code):
-        return ["sh", "-c", f"cd {self.dir}; for i in $(seq {self.FILES}); do head -c {self.SIZE} /dev/zero > $i; done; exit {code}"]
+        return [
+            "sh",
+            "-c",
+            (
+                f"cd {self.dir}; for i in $(seq {self.FILES}); do head -c {self.SIZE} /dev/zero >"
+                f" $i; done; exit {code}"
+            ),
+        ]
 
     def kill_in_drain(self, *options):
         """What the run had said when it was killed in the middle of its drain."""
         for _ in range(20):
-            run = subprocess.Popen([CAIRN, "run", "--at", self.dir, *options, "--", *self.write_and_end(3)], stderr=subprocess.PIPE,
-                                   env={**self.env, **self.RANK, "CAIRN_POOL_SIZE": "128M"}, text=True)
+            run = subprocess.Popen(
+                [CAIRN, "run", "--at", self.dir, *options, "--", *self.write_and_end(3)],
+                stderr=subprocess.PIPE, env={**self.env,
+                                             **self.RANK, "CAIRN_POOL_SIZE": "128M"}, text=True)
             while run.poll() is None and not any(name in self.names() for name in ("1", "2", "3")):
                 pass
             run.kill()
@@ -369,26 +424,32 @@ class CutShort(CoverCase):
     def test_a_run_says_before_it_drains_how_to_go_on(self):
         said = self.kill_in_drain()
         self.assertEqual(said, self.announced)
-        self.assertLess(len([name for name in self.names() if not name.startswith(".")]), self.FILES)
+        self.assertLess(len([name for name in self.names() if not name.startswith(".")]),
+                        self.FILES)
 
     def test_status_tells_of_a_drain_that_was_cut_short(self):
         self.kill_in_drain()
         cover = self.json("status")[0]["covers"][0]
         self.assertEqual((cover["drain_cut_short"], cover["in_use"]), (True, False))
         self.assertGreater(cover["undrained_files"], 0)
-        self.assertRegex(self.cairn("status").out,
-                         rf"covers {self.dir}: .* MiB in \d+ files? not drained\n"
-                         rf"    the drain that began at 20.* was cut short: `cairn drain {self.dir}` goes on with it\n")
+        self.assertRegex(
+            self.cairn("status").out,
+            rf"covers {self.dir}: .* MiB in \d+ files? not drained\n"
+            rf"    the drain that began at 20.* was cut short: `cairn drain {self.dir}` goes on"
+            r" with it\n",
+        )
         self.cairn("drain", "--keep", self.dir)
         self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], False)
         self.assertNotIn("cut short", self.cairn("status").out)
-        self.assertEqual(self.names(), sorted([".cairn-claim", *(str(i + 1) for i in range(self.FILES))]))
+        self.assertEqual(self.names(),
+                         sorted([".cairn-claim", *(str(i + 1) for i in range(self.FILES))]))
 
     def test_a_drain_that_a_signal_stopped_counts_as_cut_short(self):
         self.shell("echo one > a", "--drain", "never")
         self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], False)
         for _ in range(20):
-            run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", *self.write_and_end(0)], stderr=subprocess.PIPE,
+            run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", *self.write_and_end(0)],
+                                   stderr=subprocess.PIPE,
                                    env={**self.env, "CAIRN_POOL_SIZE": "128M"}, text=True)
             while run.poll() is None and "1" not in self.names():
                 pass
@@ -397,18 +458,27 @@ class CutShort(CoverCase):
             if run.returncode == 128 + signal.SIGTERM:
                 break
             self.assertEqual(run.returncode, 0)
-        self.assertIn(f"interrupted; what is not drained is still in the pool: `cairn drain {self.dir}` goes on", said)
+        self.assertIn(
+            f"interrupted; what is not drained is still in the pool: `cairn drain {self.dir}`"
+            " goes on",
+            said,
+        )
         self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], True)
 
     def test_a_run_killed_before_it_drains_says_nothing_so_status_does(self):
         """As MPICH's launcher kills it."""
-        with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"echo x > {self.dir}/x; echo; sleep 60"],
-                              env=self.env, stdout=subprocess.PIPE, start_new_session=True) as run:
+        with subprocess.Popen([
+                CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+                f"echo x > {self.dir}/x; echo; sleep 60"
+        ], env=self.env, stdout=subprocess.PIPE, start_new_session=True) as run:
             run.stdout.readline()
             self.assertNotIn("no run is under way", self.cairn("status").out)
             os.killpg(run.pid, signal.SIGKILL)
-        self.assertIn(f"    no run is under way: `cairn drain {self.dir}` writes it to the directory, `cairn discard {self.dir}` drops it\n",
-                      self.cairn("status").out)
+        self.assertIn(
+            f"    no run is under way: `cairn drain {self.dir}` writes it to the directory, `cairn"
+            f" discard {self.dir}` drops it\n",
+            self.cairn("status").out,
+        )
 
     def test_short_drains_are_no_news(self):
         self.assertEqual(self.shell("echo x > x", env=self.RANK).err, "")
@@ -416,9 +486,14 @@ class CutShort(CoverCase):
         self.assertEqual(self.shell(":; exit 3", expect=3, env=self.RANK).err, "")
         for env in self.RANK, {"SLURM_JOB_ID": "7"}:
             said = self.shell("echo x > z$SLURM_JOB_ID; exit 3", expect=3, env=env).err
-            self.assertEqual(said, f"cairn run: draining 2 B in 1 file to {self.dir}; if this is cut short, `cairn drain {self.dir}` "
-                                   "goes on with it\n")
-        self.assertEqual(self.shell("echo x > x; exit 3", "--log-level", "error", expect=3, env=self.RANK).err, "")
+            self.assertEqual(
+                said,
+                f"cairn run: draining 2 B in 1 file to {self.dir}; if this is cut short, `cairn"
+                f" drain {self.dir}` goes on with it\n",
+            )
+        self.assertEqual(
+            self.shell("echo x > x; exit 3", "--log-level", "error", expect=3, env=self.RANK).err,
+            "")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Jobs whose files are larger than the pool: drained files make room, and every byte is read back."""
+"""Jobs whose files are larger than the pool: drained files make room, and every byte is read
+back."""
 
 import hashlib
 import json
@@ -62,8 +63,8 @@ for step in sys.argv[1:]:
 
 class Evict(CoverCase):
     def job(self, *steps, **more):
-        return self.cairn("run", "--at", self.dir, "--pool-size", POOL, "--", sys.executable, "-c", f"import os; os.chdir({self.dir!r}){JOB}",
-                          *steps, timeout=300, **more)
+        return self.cairn("run", "--at", self.dir, "--pool-size", POOL, "--", sys.executable, "-c",
+                          f"import os; os.chdir({self.dir!r}){JOB}", *steps, timeout=300, **more)
 
     def assert_lower_has(self, *numbers):
         for number in numbers:
@@ -85,8 +86,10 @@ class Evict(CoverCase):
         self.assertIn("was full", run.err)
 
     def test_a_file_that_was_evicted_is_changed(self):
-        steps = [f"write={number}" for number in range(6)] + ["drain"] + [f"write={number}" for number in range(6, 12)]
-        self.job(*steps, *[f"change={number}" for number in (0, 1)], "drain", *[f"read={number}" for number in range(2, 12)])
+        steps = [f"write={number}" for number in range(6)
+                 ] + ["drain"] + [f"write={number}" for number in range(6, 12)]
+        self.job(*steps, *[f"change={number}" for number in (0, 1)], "drain",
+                 *[f"read={number}" for number in range(2, 12)])
         self.assert_lower_has(*range(2, 12))
         for number in (0, 1):
             with open(os.path.join(self.dir, f"file-{number}"), "rb") as file:
@@ -96,7 +99,8 @@ class Evict(CoverCase):
 
     def test_advice(self):
         """posix_fadvise had no effect."""
-        run = self.job("write=0", "used=", "evict=0", "used=", "drain", "used=", "evict=0", "used=", "read=0", "used=", "stage=0", "used=", "read=0")
+        run = self.job("write=0", "used=", "evict=0", "used=", "drain", "used=", "evict=0", "used=",
+                       "read=0", "used=", "stage=0", "used=", "read=0")
         used = [info["used_bytes"] for info in self.documents(run.out)]
         self.assertEqual(len(used), 6)
         here = [number >= SIZE for number in used]
@@ -162,8 +166,9 @@ class LargerThanThePool(CoverCase):
     """A pool of 16 MiB, and 160 MiB of results."""
 
     def job(self, program, *options):
-        run = self.cairn("run", "--at", self.dir, "--pool-size", f"{4 * FILE_MIB}M", *options, "--", sys.executable, "-c",
-                         f"import os; os.chdir({self.dir!r}){program}", timeout=600)
+        run = self.cairn("run", "--at", self.dir, "--pool-size", f"{4 * FILE_MIB}M", *options, "--",
+                         sys.executable, "-c", f"import os; os.chdir({self.dir!r}){program}",
+                         timeout=600)
         return [json.loads(line) for line in run.out.splitlines()]
 
     def assert_in_lower(self, count):
@@ -188,7 +193,10 @@ class LargerThanThePool(CoverCase):
         self.assertEqual(steps[0]["evicted"], [])
         # The youngest stay.
         for step in steps[:20]:
-            self.assertEqual(step["here"], list(range(len(step["evicted"]), len(step["evicted"]) + len(step["here"]))))
+            self.assertEqual(
+                step["here"],
+                list(range(len(step["evicted"]),
+                           len(step["evicted"]) + len(step["here"]))))
         # Reading brings nothing back, and evicts nothing.
         self.assertEqual(steps[19]["here"], steps[20]["here"])
         self.assertEqual(steps[20]["here"], steps[21]["here"])
@@ -196,12 +204,16 @@ class LargerThanThePool(CoverCase):
         self.assert_in_lower(40)
 
     def test_an_earlier_run_makes_room(self):
-        """Its files were drained and kept. The next run has as many of its own, and drains them at its end only."""
-        self.job(LARGE.replace("PIECES = 40", "PIECES = 0") + "\nfor number in range(3): write(number)", "--drain", "never")
+        """Its files were drained and kept. The next run has as many of its own, and drains them at
+        its end only."""
+        self.job(
+            LARGE.replace("PIECES = 40", "PIECES = 0") + "\nfor number in range(3): write(number)",
+            "--drain", "never")
         self.cairn("drain", "--keep", self.dir)
-        steps = self.job(LARGE.replace("PIECES = 40", "PIECES = 0")
-                         + "\ntell('before')\nfor number in range(3, 6): write(number)\ntell('after')\n"
-                         + "for number in 2 * list(range(6)): check(number)")
+        steps = self.job(
+            LARGE.replace("PIECES = 40", "PIECES = 0") +
+            "\ntell('before')\nfor number in range(3, 6): write(number)\ntell('after')\n" +
+            "for number in 2 * list(range(6)): check(number)")
         self.assertEqual([step["here"] for step in steps[-2:]], [[0, 1, 2], [3, 4, 5]])
         self.assertEqual([step["evicted"] for step in steps[-2:]], [[], [0, 1, 2]])
         self.assert_in_lower(6)

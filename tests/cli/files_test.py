@@ -97,13 +97,20 @@ class Files(CairnCase):
         self.refused("cp", ":/a", "default:/a", code=1, says="same file")
         self.refused("cp", ":/a", ":/a", ":/b", code=1, says="/b")
         self.refused("cp", "nopool:/a", ".", code=1, says="nopool")
-        self.refused("cp", "/dev/null", ":/null", code=1, says=["neither file nor directory", "nothing was copied"])
+        self.refused("cp", "/dev/null", ":/null", code=1,
+                     says=["neither file nor directory", "nothing was copied"])
         self.assertEqual(self.cairn("cat", "/a").stdout, b"hello\n")
 
     def test_what_cairn_keeps_for_itself_is_not_changed(self):
         self.put("/a")
-        for words in ("rm", "-r", ":/.covers"), ("rm", "-r", ":/./x/../.covers/y"), ("mv", ":/.covers", ":/b"), \
-                ("mv", ":/a", ":/.covers"), ("cp", ":/a", ":/.covers/a"), ("mkdir", ":/.covers"):
+        for words in (
+            ("rm", "-r", ":/.covers"),
+            ("rm", "-r", ":/./x/../.covers/y"),
+            ("mv", ":/.covers", ":/b"),
+            ("mv", ":/a", ":/.covers"),
+            ("cp", ":/a", ":/.covers/a"),
+            ("mkdir", ":/.covers"),
+        ):
             self.refused(*words, code=2, says="holds the covers")
         for words in ("rm", "-r", ":/.checkpoints"), ("cp", ":/a", ":/.checkpoints/field/set"):
             self.refused(*words, code=2, says="holds checkpoints")
@@ -120,7 +127,9 @@ class Files(CairnCase):
         self.assertRegex(self.cairn("ls", "-l", "/b").out, r"-rw-.*\s6 B\s")
         self.assertRegex(self.cairn("ls", "-lb", "/b").out, r"\s6\s")
         self.assertEqual(self.cairn("ls", "default:/d").out, "deep\n")
-        self.assertEqual(self.cairn("ls", os.path.join(self.pools, "default") + ":/d").out, "deep\n")
+        self.assertEqual(
+            self.cairn("ls",
+                       os.path.join(self.pools, "default") + ":/d").out, "deep\n")
         self.refused("ls", "/none", code=1, says="/none")
 
     def test_odd_names_do_not_reach_the_terminal(self):

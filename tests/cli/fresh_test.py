@@ -1,4 +1,5 @@
-"""`cairn run --fresh`: what an earlier run left in the pool is discarded by the run that begins anew, and by no other."""
+"""`cairn run --fresh`: what an earlier run left in the pool is discarded by the run that begins
+anew, and by no other."""
 
 import os
 import subprocess
@@ -16,7 +17,10 @@ class Fresh(CoverCase):
         self.shell(script, *KEEP, env=env)
 
     def discards(self, what):
-        return f"cairn run: --fresh: discarding what an earlier run left for {self.dir}: {what} not drained\n"
+        return (
+            f"cairn run: --fresh: discarding what an earlier run left for {self.dir}: {what} not"
+            " drained\n"
+        )
 
     def test_what_an_earlier_run_left_is_discarded_and_said(self):
         self.write("dir/before", "lower\n")
@@ -24,14 +28,18 @@ class Fresh(CoverCase):
         run = self.shell("ls; cat before; echo new > c", "--fresh", *KEEP)
         self.assertEqual((run.out, run.err), ("before\nlower\n", self.discards("18 B in 3 files")))
         self.cairn("drain", self.dir)
-        self.assertEqual((self.names(), self.read("before"), self.read("c")), (["before", "c"], "lower\n", "new\n"))
+        self.assertEqual((self.names(), self.read("before"), self.read("c")),
+                         (["before", "c"], "lower\n", "new\n"))
         self.assertEqual(self.json("status"), [])
 
     def test_a_removal_that_an_earlier_run_left_is_discarded_too(self):
         self.write("dir/before", "lower\n")
         self.leave("rm before")
-        self.assertEqual(self.shell("cat before", "--fresh").err,
-                         f"cairn run: --fresh: discarding what an earlier run left for {self.dir}: names or attributes not drained\n")
+        self.assertEqual(
+            self.shell("cat before", "--fresh").err,
+            f"cairn run: --fresh: discarding what an earlier run left for {self.dir}: names or"
+            " attributes not drained\n",
+        )
         self.assertEqual(self.read("before"), "lower\n")
 
     def test_where_nothing_is_left_nothing_is_said(self):
@@ -46,28 +54,41 @@ class Fresh(CoverCase):
         self.assertEqual(self.shell("cat a").out, "old\n")
 
     def test_a_run_that_joins_another_discards_nothing(self):
-        with subprocess.Popen([CAIRN, "run", "--at", self.dir, *KEEP, "--", "sh", "-c", f"echo one > {self.dir}/a; echo; read x"],
-                              env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        with subprocess.Popen([
+                CAIRN, "run", "--at", self.dir, *KEEP, "--", "sh", "-c",
+                f"echo one > {self.dir}/a; echo; read x"
+        ], env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
             other.stdout.readline()
             run = self.shell("cat a", "--fresh", *KEEP)
             self.assertEqual(run.out, "one\n")
-            self.assertEqual(run.err, f"cairn run: --fresh: other runs or processes use {self.dir}, so nothing there is discarded\n")
+            self.assertEqual(
+                run.err,
+                f"cairn run: --fresh: other runs or processes use {self.dir}, so nothing there is"
+                " discarded\n",
+            )
             other.communicate(b"\n", timeout=30)
         self.assertEqual(self.shell("cat a").out, "one\n")
 
     def test_inside_a_run_it_discards_nothing(self):
         self.leave("echo old > a")
-        self.shell(f"echo new > b; {CAIRN} run --fresh --at {self.dir} -- cat a b", "--fresh", *KEEP, expect=1)
+        self.shell(f"echo new > b; {CAIRN} run --fresh --at {self.dir} -- cat a b", "--fresh",
+                   *KEEP, expect=1)
         self.assertEqual(self.shell("cat b").out, "new\n")
 
     def test_of_the_ranks_of_one_launch_one_discards(self):
-        """A rank may begin when others have ended already: what these wrote is none of an earlier run's."""
+        """A rank may begin when others have ended already: what these wrote is none of an earlier
+        run's."""
         self.leave("echo old > old", **{KEY: "first", "SLURM_JOB_ID": "7"})
 
         def start(rank):
-            rank_env = {KEY: "second", "SLURM_JOB_ID": "7", "OMPI_COMM_WORLD_SIZE": "7", "OMPI_COMM_WORLD_RANK": str(rank)}
-            return subprocess.Popen([CAIRN, "run", "--at", self.dir, "--fresh", *KEEP, "--", "sh", "-c", f"echo {rank} > {self.dir}/{rank}"],
-                                    env={**self.env, **rank_env}, stderr=subprocess.PIPE, text=True)
+            rank_env = {
+                KEY: "second", "SLURM_JOB_ID": "7", "OMPI_COMM_WORLD_SIZE": "7",
+                "OMPI_COMM_WORLD_RANK": str(rank)
+            }
+            return subprocess.Popen([
+                CAIRN, "run", "--at", self.dir, "--fresh", *KEEP, "--", "sh", "-c",
+                f"echo {rank} > {self.dir}/{rank}"
+            ], env={**self.env, **rank_env}, stderr=subprocess.PIPE, text=True)
 
         said = []
         for together in range(6), [6]:
@@ -99,7 +120,8 @@ class Fresh(CoverCase):
         # Another job's data are not ours to discard.
         self.cairn("discard", self.dir)
         self.leave("echo theirs > theirs", CAIRN_POOL_NAME="other", SLURM_JOB_ID="8")
-        self.refused("run", "--fresh", "--at", self.dir, "--", "true", code=1, says=["covered by job 8"])
+        self.refused("run", "--fresh", "--at", self.dir, "--", "true", code=1,
+                     says=["covered by job 8"])
         self.assertEqual(self.shell("cat theirs", env={"CAIRN_POOL_NAME": "other"}).out, "theirs\n")
 
     def test_a_full_pool_can_be_begun_anew(self):

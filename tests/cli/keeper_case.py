@@ -15,9 +15,10 @@ class KeeperCase(Run):
         """A run whose program does `script` and waits for finish()."""
         self.done = self.path("done")
         self.program = f"cd {self.dir} && {script}; {SLEEPER.format(done=self.done)}"
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--drain", mode, "--drain-quiet", quiet, *options,
-                                "--", "sh", "-c", self.program], env=self.env, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+        run = subprocess.Popen([
+            CAIRN, "run", "--at", self.dir, "--drain", mode, "--drain-quiet", quiet, *options, "--",
+            "sh", "-c", self.program
+        ], env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(self.end, run)
         return run
 

@@ -15,7 +15,8 @@ class Keeper(KeeperCase):
         run = self.begin("echo closed > closed; exec 3> open; echo first >&3")
         self.wait_for(lambda: self.has("closed", "closed\n"), "the closed file was not drained")
         time.sleep(1)
-        self.assertFalse(os.path.exists(os.path.join(self.dir, "open")), "an open file was drained in mode close")
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "open")),
+                         "an open file was drained in mode close")
         self.assertEqual(self.undrained(), len("first\n"))
         self.assertEqual(self.finish(run), "")
         self.assertEqual(self.read("open"), "first\n")
@@ -31,7 +32,10 @@ class Keeper(KeeperCase):
     def test_a_renamed_file_is_told_as_such(self):
         """The line read "0 B in 1 file not drained"."""
         go = self.path("go")
-        run = self.begin(f"echo text > new; while [ ! -e {go} ]; do sleep 0.05; done; mv new final; exec 3> open; echo x >&3")
+        run = self.begin(
+            f"echo text > new; while [ ! -e {go} ]; do sleep 0.05; done; mv new final; exec 3>"
+            " open; echo x >&3"
+        )
         self.wait_for(lambda: self.has("new", "text\n"), "not drained")
         # Until it ends nobody drains: what is left stays to be told.
         os.kill(self.keepers()[0]["pid"], signal.SIGKILL)
@@ -47,14 +51,20 @@ class Keeper(KeeperCase):
     def test_a_renamed_directory_is_not_written_again(self):
         """As checkpoints are written: to a directory that gets its name once all is there."""
         go = self.path("go")
-        run = self.begin(f"mkdir tmp; echo a > tmp/a; head -c 3000000 /dev/zero > tmp/b; while [ ! -e {go} ]; do sleep 0.05; "
-                         "done; mv tmp checkpoint-500; mkdir tmp; echo next > tmp/a")
-        self.wait_for(lambda: self.has("tmp/a", "a\n") and self.has_size("tmp/b", 3000000), "not drained")
+        run = self.begin(
+            f"mkdir tmp; echo a > tmp/a; head -c 3000000 /dev/zero > tmp/b; while [ ! -e {go} ]; do"
+            " sleep 0.05; done; mv tmp checkpoint-500; mkdir tmp; echo next > tmp/a"
+        )
+        self.wait_for(lambda: self.has("tmp/a", "a\n") and self.has_size("tmp/b", 3000000),
+                      "not drained")
         before = [os.stat(os.path.join(self.dir, "tmp", name)).st_ino for name in "ab"]
         self.write("go", "")
-        self.wait_for(lambda: self.has("tmp/a", "next\n") and self.has("checkpoint-500/a", "a\n"), "not drained")
+        self.wait_for(lambda: self.has("tmp/a", "next\n") and self.has("checkpoint-500/a", "a\n"),
+                      "not drained")
         self.wait_for(lambda: self.has_size("checkpoint-500/b", 3000000), "not drained")
-        self.assertEqual([os.stat(os.path.join(self.dir, "checkpoint-500", name)).st_ino for name in "ab"], before)
+        self.assertEqual(
+            [os.stat(os.path.join(self.dir, "checkpoint-500", name)).st_ino for name in "ab"],
+            before)
         self.finish(run)
         self.assertEqual(self.names(), ["checkpoint-500", "tmp"])
         self.assertEqual(os.listdir(os.path.join(self.dir, "tmp")), ["a"])
@@ -91,7 +101,8 @@ class Keeper(KeeperCase):
         run.kill()
         run.wait(30)
         time.sleep(0.6)
-        self.assertFalse(os.path.exists(os.path.join(self.dir, "file")), "drained while the program still ran")
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "file")),
+                         "drained while the program still ran")
         with open(self.done, "w", encoding="utf-8"):
             pass
         self.wait_for(lambda: self.has("file", "x\n") and self.has("open", "y\n"), "nobody drained")
@@ -103,14 +114,18 @@ class Keeper(KeeperCase):
         self.assertIn("all drained", self.cairn("drain", "--wait", self.dir).out)
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 20000000)
         self.wait_until_nothing_is_left()
-        self.refused("run", "--at", self.dir, "--detach-drain", "--drain", "never", "--", "true", code=2,
-                     says="--detach-drain: nothing is drained with --drain never")
+        self.refused("run", "--at", self.dir, "--detach-drain", "--drain", "never", "--", "true",
+                     code=2, says="--detach-drain: nothing is drained with --drain never")
 
     def test_detached_in_a_batch_job(self):
-        run = self.cairn("run", "--at", self.dir, "--detach-drain", "--", "sh", "-c", f"echo x > {self.dir}/x",
-                         env={"SLURM_JOB_ID": "12"})
-        self.assertRegex(run.err, r"is drained in the background; .*\. But Slurm may end it with job 12: `cairn drain` on "
-                         "this host continues\n$")
+        run = self.cairn("run", "--at", self.dir, "--detach-drain", "--", "sh", "-c",
+                         f"echo x > {self.dir}/x", env={"SLURM_JOB_ID": "12"})
+        self.assertRegex(
+            run.err,
+            r"is drained in the background; .*\. But Slurm may end it with job 12: `cairn"
+            r" drain` on "
+            "this host continues\n$",
+        )
         self.cairn("drain", "--wait", self.dir)
         self.assertEqual(self.read("x"), "x\n")
         self.wait_until_nothing_is_left()
@@ -119,8 +134,8 @@ class Keeper(KeeperCase):
         """A launcher waits until the pipes of its processes are closed."""
         script = f"cd {self.dir} && head -c 50000000 /dev/zero > big"
         begun = time.time()
-        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "async", "--drain-rate", "4M", "--", "sh", "-c",
-                   script, stdin=subprocess.PIPE)
+        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "async", "--drain-rate",
+                   "4M", "--", "sh", "-c", script, stdin=subprocess.PIPE)
         self.assertLess(time.time() - begun, 8)
         self.cairn("drain", "--wait", self.dir)
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
@@ -129,26 +144,33 @@ class Keeper(KeeperCase):
         run = self.begin("head -c 24000000 /dev/zero > big", "--drain-rate", "4M")
         begun = time.time()
         self.wait_for(self.keepers, "no keeper")
-        follow = subprocess.Popen([CAIRN, "status", "--follow"], env=self.env, stdout=subprocess.PIPE, text=True)
+        follow = subprocess.Popen([CAIRN, "status", "--follow"], env=self.env,
+                                  stdout=subprocess.PIPE, text=True)
         self.wait_for(lambda: os.path.exists(os.path.join(self.dir, "big")), "not drained")
         self.assertGreater(time.time() - begun, 4)
         self.finish(run)
         shown, _ = follow.communicate(timeout=30)
         self.assertEqual(follow.returncode, 0)
-        self.assertRegex(shown, r"dir: 22\.9 MiB in 1 file not drained \(oldest: big, [\d.]+ s\), [\d.]+ MiB/s, "
-                         r"[\d.]+ s left\n")
+        self.assertRegex(
+            shown, r"dir: 22\.9 MiB in 1 file not drained \(oldest: big, [\d.]+ s\), [\d.]+ MiB/s, "
+            r"[\d.]+ s left\n")
 
     def test_the_oldest_undrained_file_is_shown(self):
-        run = self.begin("mkdir out; echo x > out/first; touch -d '1 hour ago' out/first; sleep 1.2; echo y > second",
-                         quiet="3600")
+        run = self.begin(
+            "mkdir out; echo x > out/first; touch -d '1 hour ago' out/first; sleep 1.2; echo y >"
+            " second",
+            quiet="3600",
+        )
         self.wait_for(lambda: self.undrained() == 4, "the program did not write")
         cover = self.json("status")[0]["covers"][0]
         # By the time of its last change, which nobody can set.
         self.assertEqual(cover["oldest_undrained"]["path"], "out/first")
         self.assertGreater(cover["oldest_undrained"]["age_seconds"], 1)
         self.assertLess(cover["oldest_undrained"]["age_seconds"], 60)
-        with subprocess.Popen([CAIRN, "status", "--follow"], env=self.env, stdout=subprocess.PIPE, text=True) as follow:
-            self.assertRegex(follow.stdout.readline(), r"dir: 4 B in 2 files not drained \(oldest: out/first, [\d.]+ s\)")
+        with subprocess.Popen([CAIRN, "status", "--follow"], env=self.env, stdout=subprocess.PIPE,
+                              text=True) as follow:
+            self.assertRegex(follow.stdout.readline(),
+                             r"dir: 4 B in 2 files not drained \(oldest: out/first, [\d.]+ s\)")
             follow.kill()
         self.finish(run)
         self.wait_until_nothing_is_left()
@@ -170,17 +192,20 @@ class Keeper(KeeperCase):
         self.wait_for(lambda: self.has("second", "y\n"), "not drained")
         self.assertEqual(len(self.keepers()), 1)
         self.finish(first)
-        self.assertIn(f"cairn: {self.dir}: another process drains it in the background already", self.finish(second))
+        self.assertIn(f"cairn: {self.dir}: another process drains it in the background already",
+                      self.finish(second))
         self.wait_until_nothing_is_left()
 
     def test_a_killed_keeper_loses_nothing(self):
-        run = self.begin("head -c 30000000 /dev/urandom | tee big | sha256sum > sum", "--drain-rate", "5M")
+        run = self.begin("head -c 30000000 /dev/urandom | tee big | sha256sum > sum",
+                         "--drain-rate", "5M")
         self.wait_for(self.keepers, "no keeper")
         time.sleep(1)
         os.kill(self.keepers()[0]["pid"], signal.SIGKILL)
         self.finish(run)
         with open(os.path.join(self.dir, "big"), "rb") as file:
-            shown = subprocess.run(["sha256sum"], stdin=file, capture_output=True, text=True, check=True).stdout
+            shown = subprocess.run(["sha256sum"], stdin=file, capture_output=True, text=True,
+                                   check=True).stdout
         self.assertEqual(self.read("sum"), shown)
         self.wait_until_nothing_is_left()
 
@@ -190,8 +215,12 @@ class Keeper(KeeperCase):
         self.wait_for(lambda: self.has("a", "a\n"), "not drained")
         theirs = self.write("dir/file", "theirs")
         self.write("go", "")
-        self.wait_for(lambda: self.keepers() and "changed there outside" in self.keepers()[0]["problem"], "no conflict")
-        self.assertRegex(self.cairn("status").out, r"process \d+ drains it in the background: .*changed there outside")
+        self.wait_for(
+            lambda: self.keepers() and "changed there outside" in self.keepers()[0]["problem"],
+            "no conflict")
+        self.assertRegex(
+            self.cairn("status").out,
+            r"process \d+ drains it in the background: .*changed there outside")
         self.assertEqual(self.read("file"), "theirs")
         os.unlink(theirs)
         self.wait_for(lambda: self.has("file", "mine\n"), "not tried again")
@@ -199,39 +228,51 @@ class Keeper(KeeperCase):
         self.wait_until_nothing_is_left()
 
     def test_ten_times_what_the_pool_holds(self):
-        """Each file fits and is closed: what was drained is evicted, and read again from the directory."""
+        """Each file fits and is closed: what was drained is evicted, and read again from the
+        directory."""
         for mode in ("close", "async"):
             with self.subTest(mode=mode):
                 where = os.path.join(self.dir, mode)
                 os.mkdir(where)
-                script = (f"cd {where}; for i in $(seq 40); do head -c 16777216 /dev/urandom > f$i || exit 1; "
-                          f"sha256sum f$i >> {self.path(mode)} || exit 1; done; "
-                          f"sha256sum --quiet -c {self.path(mode)} && sha256sum --quiet -c {self.path(mode)} && "
-                          f"find . -type f -printf '%b\n' | awk '{{s += $1}} END {{print s * 512}}'")
-                run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", mode, "--", "sh", "-c", script,
-                                 timeout=300)
+                script = (
+                    f"cd {where}; for i in $(seq 40); do head -c 16777216 /dev/urandom > f$i ||"
+                    f" exit 1; sha256sum f$i >> {self.path(mode)} || exit 1; done; sha256sum"
+                    f" --quiet -c {self.path(mode)} && sha256sum --quiet -c {self.path(mode)} &&"
+                    " find . -type f -printf '%b\n' | awk '{s += $1} END {print s * 512}'"
+                )
+                run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", mode,
+                                 "--", "sh", "-c", script, timeout=300)
                 self.assertEqual(run.err, "")
                 self.wait_until_nothing_is_left()
-                subprocess.run(["sha256sum", "--quiet", "-c", self.path(mode)], cwd=where, check=True)
+                subprocess.run(
+                    ["sha256sum", "--quiet", "-c", self.path(mode)], cwd=where, check=True)
 
     def test_a_full_pool_without_a_keeper_fails_at_once(self):
         begun = time.time()
-        script = f"cd {self.dir}; for i in 1 2 3 4 5; do head -c 16777216 /dev/zero > f$i || exit 9; done"
-        self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--", "sh", "-c", script, expect=9)
+        script = (
+            f"cd {self.dir}; for i in 1 2 3 4 5; do head -c 16777216 /dev/zero > f$i || exit 9;"
+            " done"
+        )
+        self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--", "sh", "-c", script,
+                   expect=9)
         self.assertLess(time.time() - begun, 20)
 
     def test_one_file_larger_than_the_pool_is_an_error(self):
         script = f"cd {self.dir}; head -c 100000000 /dev/zero > large || exit 9"
-        run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", "async", "--", "sh", "-c", script, expect=9,
-                         timeout=120)
-        self.assertRegex(run.err, "was full: .* a file that is being written must fit: write smaller files, or give it more")
+        run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", "async", "--",
+                         "sh", "-c", script, expect=9, timeout=120)
+        self.assertRegex(
+            run.err,
+            "was full: .* a file that is being written must fit: write smaller files, or give it"
+            " more",
+        )
         self.assertNotIn("--drain async", run.err)
 
     def test_the_mode_is_that_of_the_run_under_way(self):
         """The keeper that an earlier run has left drained in the earlier run's mode."""
         script = f"cd {self.dir} && head -c 50000000 /dev/zero > big"
-        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "close", "--drain-quiet", "0", "--drain-rate", "2M",
-                   "--", "sh", "-c", script)
+        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "close", "--drain-quiet",
+                   "0", "--drain-rate", "2M", "--", "sh", "-c", script)
         self.wait_for(self.keepers, "no keeper")
         run = self.begin("echo x > file", mode="exit")
         self.wait_for(lambda: self.undrained() == 50000002, "the program did not write")
@@ -244,10 +285,11 @@ class Keeper(KeeperCase):
         self.wait_until_nothing_is_left()
 
     def test_wrong_values(self):
-        for option, value, says in (("--drain", "asinc", "'asinc' is not one of exit|close|async|never; did you mean async?"),
-                                    ("--drain-quiet", "soon", "invalid time 'soon'"),
-                                    ("--drain-rate", "fast", "fast"),
-                                    ("--drain-rate", "0", "invalid rate '0'")):
+        for option, value, says in (
+            ("--drain", "asinc",
+             "'asinc' is not one of exit|close|async|never; did you mean async?"),
+            ("--drain-quiet", "soon", "invalid time 'soon'"), ("--drain-rate", "fast", "fast"),
+            ("--drain-rate", "0", "invalid rate '0'")):
             self.refused("run", "--at", self.dir, option, value, "--", "true", code=2, says=says)
 
 

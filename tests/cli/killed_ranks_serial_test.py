@@ -10,7 +10,9 @@ from cairn_case import CairnCase
 class KilledRanks(CairnCase):
     def test_memory_of_killed_ranks(self):
         """By which they meet in MPI-IO: what nobody has locked, but what was made just now."""
-        paths = [f"/dev/shm/cairn-mpiio-{os.getpid()}-{what}" for what in ("left", "locked", "young")]
+        paths = [
+            f"/dev/shm/cairn-mpiio-{os.getpid()}-{what}" for what in ("left", "locked", "young")
+        ]
         for path in paths:
             with open(path, "w", encoding="ascii"):
                 self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))

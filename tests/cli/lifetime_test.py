@@ -1,4 +1,5 @@
-"""Who makes a pool where a logout or the end of a job would remove it is warned, and nobody else."""
+"""Who makes a pool where a logout or the end of a job would remove it is warned, and nobody
+else."""
 
 import json
 import os
@@ -26,8 +27,10 @@ class Lifetime(CairnCase):
         for words in [["pool", "create"], ["run", "--at", "dir", "--", "true"], ["pool", "info"]]:
             self.assertNotIn("warning", self.cairn(*words).err)
         self.assertEqual(self.json("pool", "create", "second")["warnings"], [])
-        self.assertNotIn("lifetime", [each["topic"] for each in self.json("doctor", expect=None)["findings"]
-                                      if each["level"] == "warning"])
+        self.assertNotIn("lifetime", [
+            each["topic"]
+            for each in self.json("doctor", expect=None)["findings"] if each["level"] == "warning"
+        ])
 
     def test_pool_create(self):
         made = self.cairn("pool", "create", env=self.login)
@@ -36,10 +39,14 @@ class Lifetime(CairnCase):
         made = self.json("pool", "create", "second", env=self.login)
         self.assertEqual(len(made["warnings"]), 1)
         self.assertIn(f"{self.pools}/second is removed when you log out", made["warnings"][0])
-        self.assertEqual(self.cairn("pool", "create", "third", "--log-level", "error", env=self.login).err, "")
+        self.assertEqual(
+            self.cairn("pool", "create", "third", "--log-level", "error", env=self.login).err, "")
 
     def test_doctor(self):
-        found = [each for each in self.json("doctor", env=self.login, expect=None)["findings"] if each["topic"] == "lifetime"]
+        found = [
+            each for each in self.json("doctor", env=self.login, expect=None)["findings"]
+            if each["topic"] == "lifetime"
+        ]
         self.assertIn(("warning", f"{self.pools}/default is removed when you log out"),
                       [(each["level"], each["text"].split(":")[0]) for each in found])
 
@@ -57,7 +64,8 @@ class Lifetime(CairnCase):
         os.rename(self.pools, job)
         self.pools = job
         os.mkdir(os.path.join(job, "results"))
-        run = self.cairn("run", "--at", os.path.join(job, "results"), "--", "true", env=self.job(job) | {"CAIRN_POOL_DIR": self.scratch})
+        run = self.cairn("run", "--at", os.path.join(job, "results"), "--", "true",
+                         env=self.job(job) | {"CAIRN_POOL_DIR": self.scratch})
         self.assertIn(f"cairn: warning: {job}/results lies in TMPDIR of job 4711", run.err)
         self.assertEqual(len(run.err.splitlines()), 1, run.err)
         os.rename(job, job[:-5])

@@ -1,5 +1,6 @@
-"""Libraries that are new in a covered directory: each that is loaded is what was asked for, the same as before if it is the same
-file, known by its path, and gone when it is closed; programs are given what they need. Whatever is tried is tried without Cairn, too, and gives the same."""
+"""Libraries that are new in a covered directory: each that is loaded is what was asked for, the
+same as before if it is the same file, known by its path, and gone when it is closed; programs are
+given what they need. Whatever is tried is tried without Cairn, too, and gives the same."""
 
 import os
 import shutil
@@ -15,7 +16,8 @@ SOURCES = {
     "foo.c": "int foo(void) { return 1; }",
     "needs_foo.c": "int foo(void); int other(void) { return foo(); }",
     # What is beside it is opened by what is needed, by RUNPATH, as it starts and later.
-    "beside.c": """
+    "beside.c": (
+        """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -32,9 +34,14 @@ int beside(void) {
   void* library = dlopen("plug3.so", RTLD_NOW);
   int (*plug)(void) = library == NULL ? NULL : dlsym(library, "plug");
   return plug == NULL ? puts(dlerror()), -1 : plug();
-}""",
-    "asks_beside.c": '#include <stdio.h>\nint beside(void); int main(void) { return printf("%d\\n", beside()) < 0; }',
-    "opens_all.c": """
+}"""
+    ),
+    "asks_beside.c": (
+        '#include <stdio.h>\nint beside(void); int main(void) { return printf("%d\\n", beside()) <'
+        ' 0; }'
+    ),
+    "opens_all.c": (
+        """
 #include <dlfcn.h>
 #include <stdio.h>
 int foo(void);
@@ -46,15 +53,27 @@ int main(int count, char** names) {
     printf("%s %d\\n", names[i], plug == NULL ? -1 : plug());
   }
   return 0;
-}""",
-    "asks_foo.c": '#include <stdio.h>\nint foo(void); int main(void) { return printf("%d\\n", foo()) < 0; }',
+}"""
+    ),
+    "asks_foo.c": (
+        '#include <stdio.h>\nint foo(void); int main(void) { return printf("%d\\n", foo()) < 0; }'
+    ),
     "first.c": "int which(void) { return 1; }",
     "second.c": "int which(void) { return 2; }",
-    "asks_which.c": '#include <stdio.h>\nint which(void); int main(void) { return printf("%d\\n", which()) < 0; }',
+    "asks_which.c": (
+        '#include <stdio.h>\nint which(void); int main(void) { return printf("%d\\n", which()) <'
+        ' 0; }'
+    ),
     "outer.c": "int foo(void); int plug(void) { return foo(); }",
-    "asks_plug.c": '#include <stdio.h>\nint plug(void); int main(void) { return printf("%d\\n", plug()) < 0; }',
-    "starts.c": "#include <stdlib.h>\nint foo(void); int main(void) { return foo() - 1 + system(\"env; ls -l /proc/self/fd\"); }",
-    "same.c": """
+    "asks_plug.c": (
+        '#include <stdio.h>\nint plug(void); int main(void) { return printf("%d\\n", plug()) < 0; }'
+    ),
+    "starts.c": (
+        "#include <stdlib.h>\nint foo(void); int main(void) { return foo() - 1 + system(\"env; ls"
+        " -l /proc/self/fd\"); }"
+    ),
+    "same.c": (
+        """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -94,8 +113,10 @@ int main(void) {
   library = dlopen(path, RTLD_NOW);
   say("number after a change that the times do not tell", plugged(library));
   return 0;
-}""",
-    "many.c": """
+}"""
+    ),
+    "many.c": (
+        """
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -135,8 +156,10 @@ int main(void) {
   }
   printf("%d wrong, %d more descriptors\\n", wrong, descriptors() - before);
   return 0;
-}""",
-    "threads.c": """
+}"""
+    ),
+    "threads.c": (
+        """
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -160,7 +183,8 @@ int main(void) {
   }
   printf("%d different\\n", different);
   return 0;
-}""",
+}"""
+    ),
 }
 
 BUILD = """set -e
@@ -202,13 +226,17 @@ class LoadedLibraries(CoverCase):
         script = f"cp {self.made}/new/* . && {script}"
         without = self.path("without")
         os.mkdir(without)
-        expected = subprocess.run(["sh", "-c", script], cwd=without, env=self.env, check=True, capture_output=True, timeout=60).stdout
+        expected = subprocess.run(["sh", "-c", script], cwd=without, env=self.env, check=True,
+                                  capture_output=True, timeout=60).stdout
         shutil.rmtree(without)
         self.assertEqual(self.shell(script).out, expected.decode())
         return expected.decode()
 
     def test_each_is_what_was_asked_for(self):
-        self.check("./opens_all ./plug1.so ./plug2.so ./plug3.so ./plug4.so ./plug5.so ./plug6.so ./plug7.so ./plug8.so")
+        self.check(
+            "./opens_all ./plug1.so ./plug2.so ./plug3.so ./plug4.so ./plug5.so ./plug6.so"
+            " ./plug7.so ./plug8.so"
+        )
 
     @cairn_case.not_where_dlopen_is_the_sanitizers
     def test_what_is_needed_opens_what_lies_beside_it_and_knows_its_own_path(self):
@@ -228,26 +256,37 @@ class LoadedLibraries(CoverCase):
 
     def test_a_program_outside_may_be_named_without_a_slash(self):
         """As execv takes it, and execvp from an empty place in PATH."""
-        script = "export LD_LIBRARY_PATH=$PWD && mkdir -p ../bin && cp asks_foo ../bin && cd ../bin && " \
-                 "python3 -c \"import os; os.execv('asks_foo', ['asks_foo'])\" && PATH=:$PATH perl -e 'exec {\"asks_foo\"} \"asks_foo\"'"
+        script = (
+            "export LD_LIBRARY_PATH=$PWD && mkdir -p ../bin && cp asks_foo ../bin && cd ../bin &&"
+            " python3 -c \"import os; os.execv('asks_foo', ['asks_foo'])\" && PATH=:$PATH perl -e"
+            " 'exec {\"asks_foo\"} \"asks_foo\"'"
+        )
         self.assertEqual(self.check(script), "1\n1\n")
 
     def test_what_lies_outside_finds_what_it_needs(self):
         """By its own RUNPATH; and a library outside may be needed by a program in the directory."""
-        script = "mkdir -p ../bin && mv libouter.so asks_by_path ../bin && ../bin/asks_by_path && ./opens_all ../bin/libouter.so && " \
-                 "LD_LIBRARY_PATH=../bin ./asks_outer && LD_LIBRARY_PATH=$PWD/../bin ./asks_outer && " \
-                 "python3 -c \"import os; os.waitpid(os.posix_spawn('../bin/asks_by_path', ['asks'], os.environ), 0)\""
+        script = (
+            "mkdir -p ../bin && mv libouter.so asks_by_path ../bin && ../bin/asks_by_path &&"
+            " ./opens_all ../bin/libouter.so && LD_LIBRARY_PATH=../bin ./asks_outer &&"
+            " LD_LIBRARY_PATH=$PWD/../bin ./asks_outer && python3 -c \"import os;"
+            " os.waitpid(os.posix_spawn('../bin/asks_by_path', ['asks'], os.environ), 0)\""
+        )
         self.assertEqual(self.check(script), "1\n1\n../bin/libouter.so 1\n1\n1\n1\n")
 
     @cairn_case.not_where_dlopen_is_the_sanitizers
     def test_a_program_that_is_open_finds_what_lies_beside_it(self):
-        run = "import os\nfd = os.open('asks_beside', os.O_RDONLY)\nos.execve(fd, ['asks'], os.environ)"
+        run = (
+            "import os\nfd = os.open('asks_beside', os.O_RDONLY)\nos.execve(fd, ['asks'],"
+            " os.environ)"
+        )
         self.assertEqual(self.check(f"python3 -c \"{run}\""), "opened from beside.so\n3\n")
 
     def test_separators_at_the_end_of_the_preloads_do_not_hide_what_was_given(self):
         for end in [":", " ", ": :"]:
-            out = self.shell(f"cp {self.made}/new/* . && LD_PRELOAD=\"$LD_PRELOAD{end}\" ./starts").out
-            self.assertNotIn("/proc/self/fd/", out.split("LD_PRELOAD=")[1].splitlines()[0], repr(end))
+            out = self.shell(
+                f"cp {self.made}/new/* . && LD_PRELOAD=\"$LD_PRELOAD{end}\" ./starts").out
+            self.assertNotIn("/proc/self/fd/",
+                             out.split("LD_PRELOAD=")[1].splitlines()[0], repr(end))
             self.assertNotIn("libfoo", out, repr(end))
 
     def test_a_fifo_is_no_program(self):

@@ -35,12 +35,18 @@ class Lost(CoverCase):
         self.assert_free()
 
     def test_a_job_of_several_hosts(self):
-        """One of whose hosts is met here by nothing but its claim: what is said names them all, and how to go on."""
+        """One of whose hosts is met here by nothing but its claim: what is said names them all, and
+        how to go on."""
         shutil.rmtree(os.path.join(self.place, "default"))
-        for name, host, pool in (".cairn-claim", "node0", "0"), (".cairn-claim-of-" + "1" * 32, "node1", "1"):
-            self.write(f"dir/{name}", f"cairn claim 1\nhost {host}\nmachine m{pool}\nboot b{pool}\n"
-                       f"pool /dev/shm/cairn-0/default\nplace 1 1\nuuid {pool * 32}\njob 7\ntime 1\n")
-        says = ["a job on 2 hosts (node0, node1)", "start on all of them", f"mpirun -n 2 ... cairn drain {self.dir}"]
+        for name, host, pool in (".cairn-claim", "node0", "0"), (".cairn-claim-of-" + "1" * 32,
+                                                                 "node1", "1"):
+            self.write(
+                f"dir/{name}", f"cairn claim 1\nhost {host}\nmachine m{pool}\nboot b{pool}\n"
+                f"pool /dev/shm/cairn-0/default\nplace 1 1\nuuid {pool * 32}\njob 7\ntime 1\n")
+        says = [
+            "a job on 2 hosts (node0, node1)", "start on all of them",
+            f"mpirun -n 2 ... cairn drain {self.dir}"
+        ]
         self.refused("run", "--at", self.dir, "--", "true", code=1, says=says)
         self.refused("drain", self.dir, code=1, says=says)
 
@@ -63,12 +69,14 @@ class Lost(CoverCase):
         os.rename(self.place, gone)
         self.refused("discard", self.dir, code=1, says="cairn discard --force")
         os.mkdir(self.place, 0o700)
-        shutil.rmtree(gone)  # not before: the new one would get its inode, and be taken for the same place
+        # not before: the new one would get its inode, and be taken for the same place
+        shutil.rmtree(gone)
         self.forced()
 
     def test_removed_with_its_directory_during_the_run(self):
         self.cairn("drain", self.dir)
-        run = self.cairn("run", "--at", self.dir, "--", "sh", "-c", f"echo x > {self.dir}/x; rm -r {self.place}", expect=1)
+        run = self.cairn("run", "--at", self.dir, "--", "sh", "-c",
+                         f"echo x > {self.dir}/x; rm -r {self.place}", expect=1)
         self.assertIn("is lost", run.err)
         shutil.rmtree(self.place, ignore_errors=True)
         self.cairn("discard", "--force", self.dir)
@@ -76,7 +84,8 @@ class Lost(CoverCase):
 
     def test_on_another_host(self):
         claim = os.path.join(self.dir, ".cairn-claim")
-        text = self.read(".cairn-claim").replace(f"\nhost {os.uname().nodename}\n", "\nhost elsewhere\n")
+        text = self.read(".cairn-claim").replace(f"\nhost {os.uname().nodename}\n",
+                                                 "\nhost elsewhere\n")
         with open(claim, "w", encoding="utf-8") as file:
             file.write(text)
         shutil.rmtree(os.path.join(self.place, "default"))
@@ -95,7 +104,10 @@ class Lost(CoverCase):
         other = self.path("other")
         os.mkdir(other)
         self.write("other/.cairn-claim", "notes of mine\n")
-        says = [f"{other}/.cairn-claim: has the name of a Cairn claim, but is not one", f"then {other} can be covered"]
+        says = [
+            f"{other}/.cairn-claim: has the name of a Cairn claim, but is not one",
+            f"then {other} can be covered"
+        ]
         self.refused("run", "--at", other, "--", "true", code=1, says=says)
         self.refused("discard", other, code=1, says=says)
         self.refused("discard", "--force", other, code=1, says=says)
@@ -104,7 +116,8 @@ class Lost(CoverCase):
 
     def test_one_that_cannot_be_read_is_not_lost(self):
         os.truncate(os.path.join(self.place, "default", "segment.0"), 4096)
-        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "that pool exists"])
+        self.refused("discard", "--force", self.dir, code=1,
+                     says=["is covered by", self.place, "that pool exists"])
         self.assertIn(".cairn-claim", self.names())
 
 

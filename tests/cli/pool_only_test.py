@@ -1,4 +1,5 @@
-"""Files that are only in a pool: `rm` outside a run does not reach them, `cairn status` says so, `cairn rm --at DIR` does."""
+"""Files that are only in a pool: `rm` outside a run does not reach them, `cairn status` says so,
+`cairn rm --at DIR` does."""
 
 import os
 
@@ -21,7 +22,11 @@ class PoolOnly(CoverCase):
         self.assertIn(f"covers {self.dir}: 12 B in 2 files not drained\n", out)
         self.assertIn("    newer in the pool: before, 8 B\n", out)
         self.assertIn("    only in the pool: made, 4 B\n", out)
-        self.assertIn(f"    outside a run, `rm` does not reach what is in the pool: `cairn rm --at {self.dir} FILE` does\n", out)
+        self.assertIn(
+            f"    outside a run, `rm` does not reach what is in the pool: `cairn rm --at {self.dir}"
+            " FILE` does\n",
+            out,
+        )
         self.cairn("drain", "--keep", self.dir)
         self.assertNotIn("in the pool:", self.cairn("status").out)
 
@@ -49,7 +54,9 @@ class PoolOnly(CoverCase):
         self.write("dir/d/e", "lower\n")
         self.shell("echo changed > before; echo new > d/f", *KEEP)
         self.refused("rm", "--at", self.dir, "d", code=1, says=["is a directory"])
-        self.assertEqual(self.json("rm", "-r", "--at", self.dir, os.path.join(self.dir, "before"), "d/"), {"removed": 4})
+        self.assertEqual(
+            self.json("rm", "-r", "--at", self.dir, os.path.join(self.dir, "before"), "d/"),
+            {"removed": 4})
         self.assertEqual(self.names(), [".cairn-claim", "before", "d"])
         self.assertEqual(self.shell("ls").out, "")
         self.assertEqual(self.names(), [])
@@ -64,9 +71,11 @@ class PoolOnly(CoverCase):
         self.refused("rm", "--at", self.dir, "none", code=1, says=[os.path.join(self.dir, "none")])
         self.cairn("rm", "-f", "--at", self.dir, "none")
         # By a link of the pool's it would reach what the pool holds besides: the covers.
-        self.refused("rm", "-f", "--at", self.dir, "up/secret", code=1, says=["up/secret", "Not a directory"])
+        self.refused("rm", "-f", "--at", self.dir, "up/secret", code=1,
+                     says=["up/secret", "Not a directory"])
         self.assertTrue(os.path.exists(self.path("secret")))
-        self.refused("rm", "--at", self.path(), "x", code=1, says=["not covered by any of your pools"])
+        self.refused("rm", "--at", self.path(), "x", code=1,
+                     says=["not covered by any of your pools"])
 
 
 if __name__ == "__main__":

@@ -43,8 +43,9 @@ class Pool(CairnCase):
         self.cairn("cp", "big", "default:/big")
         full = self.json("pool", "info")
         self.assertGreaterEqual(full["used_bytes"], 4 << 20)
-        self.assertEqual(full["used_bytes"] + full["withheld_bytes"] + full["free_held_bytes"] + full["untouched_bytes"],
-                         full["usable_bytes"])
+        self.assertEqual(
+            full["used_bytes"] + full["withheld_bytes"] + full["free_held_bytes"] +
+            full["untouched_bytes"], full["usable_bytes"])
         self.cairn("rm", "default:/big")
         empty = self.json("pool", "info")
         self.assertLess(empty["used_bytes"], 1 << 20)
@@ -62,7 +63,8 @@ class Pool(CairnCase):
         self.write("big", "x" * 1000000)
         self.cairn("cp", "big", "p:/big")
         with open(os.path.join(self.pools, "p", "segment.0"), "r+b") as segment:
-            segment.seek(8192)  # the state block: with it goes the inode table, and every block is leaked
+            # the state block: with it goes the inode table, and every block is leaked
+            segment.seek(8192)
             segment.write(bytes(4096))
         count = self.json("pool", "check", "p", expect=1)["count"]
         self.assertGreater(count, 200)
@@ -70,7 +72,8 @@ class Pool(CairnCase):
         lines = self.cairn("pool", "check", "p", expect=1).out.splitlines()
         self.assertEqual(lines[100], f"and {count - 100} more; --all shows them")
         self.assertEqual(len(lines), 102)
-        self.assertEqual(len(self.cairn("pool", "check", "p", "--all", expect=1).out.splitlines()), count + 1)
+        self.assertEqual(len(self.cairn("pool", "check", "p", "--all", expect=1).out.splitlines()),
+                         count + 1)
 
     def test_several_pools(self):
         self.cairn("pool", "create", "a", "--size", "16M")
@@ -101,14 +104,16 @@ class Pool(CairnCase):
         self.refused("pool", "check", "none", code=1, says="none")
         self.refused("pool", "grow", "none", "1M", code=1, says="none")
         self.refused("pool", "grow", code=2, says="SIZE")
-        self.refused("pool", "grow", "default", "50%", code=1, says="default")  # no such pool comes first
+        # no such pool comes first
+        self.refused("pool", "grow", "default", "50%", code=1, says="default")
         self.refused("pool", "create", "--size", "1M", code=1, says="4194304")
         self.refused("pool", "create", "a:b", code=2, says="a:b")
         self.refused("pool", "create", ".hidden", code=2, says=".hidden")
         self.refused("pool", "create", "two\nlines", code=2, says="control character")
         self.refused("pool", "create", "--", "-dash", code=2, says="invalid pool name '-dash'")
         self.cairn("pool", "create", "--size", "16M")
-        self.refused("pool", "create", "--size", "16M", code=1, says=os.path.join(self.pools, "default"))
+        self.refused("pool", "create", "--size", "16M", code=1,
+                     says=os.path.join(self.pools, "default"))
         self.refused("pool", "grow", "50%", code=2, says="50%")
         self.refused("pool", "grow", "default", code=2, says="missing SIZE")
         self.refused("pool", "create", "n" * 256, code=2, says="256 bytes, 200 at most")
@@ -135,8 +140,9 @@ class Pool(CairnCase):
         os.mkdir(medium)
         script = (f"mount -t tmpfs -o size=24M,mode=700 none {medium} || exit 77; "
                   f"{CAIRN} pool create --size 16M > /dev/null && {before} && exec {CAIRN} \"$@\"")
-        run = subprocess.run(["unshare", "-m" if os.geteuid() == 0 else "-Urm", "sh", "-c", script, "sh", *words],
-                             env=dict(self.env, CAIRN_POOL_DIR=medium), capture_output=True, check=False, text=True)
+        run = subprocess.run(
+            ["unshare", "-m" if os.geteuid() == 0 else "-Urm", "sh", "-c", script, "sh", *words],
+            env=dict(self.env, CAIRN_POOL_DIR=medium), capture_output=True, check=False, text=True)
         if run.returncode == 77 or "unshare" in run.stderr:
             self.skipTest("no mounts of one's own here")
         self.assertEqual(run.returncode, code, run.stderr)
@@ -151,15 +157,20 @@ class Pool(CairnCase):
                              says=[f"{self.path('medium')}/default: on a read-only medium"])
 
     def test_a_full_medium_says_what_to_do(self):
-        self.on_a_medium(f"dd if=/dev/zero of={self.path('medium')}/fill bs=1M count=15 2> /dev/null", "pool", "populate", code=1,
-                         says=[f"{self.path('medium')}/default: cannot be populated completely", "give the medium more"])
+        self.on_a_medium(
+            f"dd if=/dev/zero of={self.path('medium')}/fill bs=1M count=15 2> /dev/null", "pool",
+            "populate", code=1, says=[
+                f"{self.path('medium')}/default: cannot be populated completely",
+                "give the medium more"
+            ])
 
     def test_limits_of_the_shell_are_named(self):
         if os.environ.get("CAIRN_SANITIZE"):
             self.skipTest("a sanitized program takes all address space there is")
         def limited(*words):
-            return subprocess.run(["bash", "-c", f"ulimit -v 600000; exec {CAIRN} pool create --json {' '.join(words)}"],
-                                  env=self.env, capture_output=True, check=False, text=True)
+            return subprocess.run([
+                "bash", "-c", f"ulimit -v 600000; exec {CAIRN} pool create --json {' '.join(words)}"
+            ], env=self.env, capture_output=True, check=False, text=True)
         run = limited("--size", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLessEqual(json.loads(run.stdout)["size_bytes"], 300_000 << 10)
@@ -182,8 +193,10 @@ class Killed(CairnCase):
     def killed_at(self, call, when, *words):
         if shutil.which("strace") is None:
             self.skipTest("needs strace")
-        run = subprocess.run(["strace", "-qq", "-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={when}",
-                              cairn_case.CAIRN, *words], env=self.env, capture_output=True, timeout=120, check=False)
+        run = subprocess.run([
+            "strace", "-qq", "-f", "-o", "/dev/null", "-e",
+            f"inject={call}:signal=KILL:when={when}", cairn_case.CAIRN, *words
+        ], env=self.env, capture_output=True, timeout=120, check=False)
         if run.returncode != -signal.SIGKILL:
             self.skipTest(f"not killed: {run.stderr}")
 
@@ -191,7 +204,9 @@ class Killed(CairnCase):
         return [name for name in os.listdir(self.pools) if not name.startswith(".lock-")]
 
     def test_maker(self):
-        for call, when in ("mkdir", 1), ("mkdir", 2), ("mkdir", 3), ("ftruncate", 1), ("fallocate", 1), ("rename", 1):
+        for call, when in ("mkdir", 1), ("mkdir", 2), ("mkdir", 3), ("ftruncate",
+                                                                     1), ("fallocate",
+                                                                          1), ("rename", 1):
             with self.subTest(call=call, when=when):
                 self.killed_at(call, when, "pool", "create", "k", "--size", "16M")
                 self.assertNotIn("k", self.names())
@@ -208,7 +223,8 @@ class Killed(CairnCase):
                 self.cairn("pool", "grow", "r", "8M")
                 self.killed_at("unlink", when, "pool", "remove", "r")
                 self.assertNotIn("r", self.names())
-                self.assertEqual([each["removed"] for each in self.json("pool", "clean", "--dry-run")], [False])
+                self.assertEqual(
+                    [each["removed"] for each in self.json("pool", "clean", "--dry-run")], [False])
                 self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True])
                 self.assertEqual(self.names(), [])
 
@@ -239,7 +255,8 @@ class Killed(CairnCase):
         for name, text in ("segment.0", "x" * 100000), ("segment.1", "y"):
             with open(os.path.join(own, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        self.assertEqual([each["removed"] for each in self.json("pool", "clean", "--force", expect=1)], [False])
+        self.assertEqual(
+            [each["removed"] for each in self.json("pool", "clean", "--force", expect=1)], [False])
         self.refused("pool", "remove", "--force", own, code=1, says="not a Cairn pool")
         self.refused("pool", "create", "video", "--size", "16M", code=1, says="exists")
         self.assertEqual(sorted(os.listdir(own)), ["segment.0", "segment.1"])
@@ -291,8 +308,10 @@ class Place(CairnCase):
         self.refused("pool", "create", "--pool-dir", "/proc/none", code=1, says="/proc/none")
         self.refused("pool", "create", "--pool-dir", "/dev/dax99.9", code=1, says="no such device")
         self.assertFalse(os.path.exists("/dev/dax99.9"))
-        self.refused("pool", "create", "--pool-dir", self.write("file", ""), code=2, says="neither a directory")
-        self.refused("pool", "create", "--pool-dir", self.path("a/b"), code=1, says=self.path("a/b"))
+        self.refused("pool", "create", "--pool-dir", self.write("file", ""), code=2,
+                     says="neither a directory")
+        self.refused("pool", "create", "--pool-dir", self.path("a/b"), code=1,
+                     says=self.path("a/b"))
         # Looking makes nothing.
         self.cairn("pool", "list", "--pool-dir", self.path("nowhere"))
         self.assertFalse(os.path.exists(self.path("nowhere")))

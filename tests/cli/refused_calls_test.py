@@ -43,12 +43,14 @@ class Refused(CoverCase):
         refused = "ENOTSUP ENOTSUP EINVAL EBADF\n"  # as Linux calls EOPNOTSUPP, too
         unserved = "EINVAL EINVAL EAGAIN EINVAL True EINVAL ENOSPC\n"
         self.assertEqual(run.out, refused * 2 + unserved * 2 + "done done\n")
-        self.assertEqual(run.err.splitlines(), ["cairn: name_to_handle_at is not served on covered files: inside",
-                                                f"cairn: tee is not served on covered files: {self.dir}/inside",
-                                                f"cairn: vmsplice is not served on covered files: {self.dir}/inside",
-                                                f"cairn: fcntl(F_SETLEASE) is not served on covered files: {self.dir}/inside",
-                                                f"cairn: fcntl(F_NOTIFY) is not served on covered files: {self.dir}",
-                                                "cairn: inotify_add_watch is not served on covered files: inside"])
+        self.assertEqual(run.err.splitlines(), [
+            "cairn: name_to_handle_at is not served on covered files: inside",
+            f"cairn: tee is not served on covered files: {self.dir}/inside",
+            f"cairn: vmsplice is not served on covered files: {self.dir}/inside",
+            f"cairn: fcntl(F_SETLEASE) is not served on covered files: {self.dir}/inside",
+            f"cairn: fcntl(F_NOTIFY) is not served on covered files: {self.dir}",
+            "cairn: inotify_add_watch is not served on covered files: inside"
+        ])
 
 
 if __name__ == "__main__":

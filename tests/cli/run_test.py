@@ -1,4 +1,5 @@
-"""cairn run as seen from outside: exit codes, signals, environment, and everything refused before the start."""
+"""cairn run as seen from outside: exit codes, signals, environment, and everything refused before
+the start."""
 
 import errno
 import json
@@ -19,9 +20,12 @@ class Settings(Run):
         """They reach the program, from wherever they come."""
         show = 'echo "$CAIRN_MPI_TIMEOUT $CAIRN_MPI_VISIBILITY"'
         self.assertEqual(self.shell(show).out, "60 auto\n")
-        self.assertEqual(self.shell(show, "--mpi-timeout", "5", env={"CAIRN_MPI_VISIBILITY": "sync"}).out, "5 sync\n")
+        self.assertEqual(
+            self.shell(show, "--mpi-timeout", "5", env={"CAIRN_MPI_VISIBILITY": "sync"}).out,
+            "5 sync\n")
         self.assertEqual(self.shell(show, env={"CAIRN_MPI_TIMEOUT": "-1"}).out, "-1 auto\n")
-        self.refused("run", "--at", self.dir, "--", "true", code=2, says=["mpi.visibility", "bogus"], env={"CAIRN_MPI_VISIBILITY": "bogus"})
+        self.refused("run", "--at", self.dir, "--", "true", code=2,
+                     says=["mpi.visibility", "bogus"], env={"CAIRN_MPI_VISIBILITY": "bogus"})
 
 
 class ExitCodes(Run):
@@ -33,17 +37,22 @@ class ExitCodes(Run):
         self.assert_nothing_left()
 
     def test_without_the_dashes(self):
-        self.assertEqual(self.cairn("run", "--at", self.dir, "echo", "-n", "--at", "--", "y").out, "--at -- y")
+        self.assertEqual(
+            self.cairn("run", "--at", self.dir, "echo", "-n", "--at", "--", "y").out, "--at -- y")
 
     def test_not_found_is_127(self):
-        self.refused("run", "--at", self.dir, "--", "no-such-program", code=127, says="no-such-program: command not found")
-        self.refused("run", "--at", self.dir, "--", "./none", code=127, says="./none: command not found")
+        self.refused("run", "--at", self.dir, "--", "no-such-program", code=127,
+                     says="no-such-program: command not found")
+        self.refused("run", "--at", self.dir, "--", "./none", code=127,
+                     says="./none: command not found")
         self.assert_nothing_left()
 
     def test_not_executable_is_126(self):
         self.write("text", "no program")
-        self.refused("run", "--at", self.dir, "--", self.path("text"), code=126, says="Permission denied")
-        self.refused("run", "--at", self.dir, "--", self.scratch, code=126, says="Permission denied")
+        self.refused("run", "--at", self.dir, "--", self.path("text"), code=126,
+                     says="Permission denied")
+        self.refused("run", "--at", self.dir, "--", self.scratch, code=126,
+                     says="Permission denied")
         self.assert_nothing_left()
 
     def test_killed_is_128_and_the_signal(self):
@@ -52,7 +61,8 @@ class ExitCodes(Run):
         self.assert_nothing_left()
 
     def test_a_core_dump_that_is_not_written_is_told(self):
-        """The kernel writes one to the working directory by itself, which is nowhere where that is covered."""
+        """The kernel writes one to the working directory by itself, which is nowhere where that is
+        covered."""
         with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
             elsewhere = file.read().strip()[:1] in ("", "/", "|")
         if "ASAN_OPTIONS" in self.env:
@@ -60,28 +70,40 @@ class ExitCodes(Run):
         before = resource.getrlimit(resource.RLIMIT_CORE)
         if before[1] == 0:
             self.skipTest("core dumps are forbidden here")
-        for limit, script, code in [(before[1], "kill -SEGV $$", 128 + signal.SIGSEGV), (before[1], "sh -c 'kill -ABRT $$'; exit $?", 128 + signal.SIGABRT),
-                                    (before[1], "kill -KILL $$", 128 + signal.SIGKILL), (0, "kill -SEGV $$", 128 + signal.SIGSEGV)]:
+        for limit, script, code in [(before[1], "kill -SEGV $$", 128 + signal.SIGSEGV),
+                                    (before[1], "sh -c 'kill -ABRT $$'; exit $?",
+                                     128 + signal.SIGABRT),
+                                    (before[1], "kill -KILL $$", 128 + signal.SIGKILL),
+                                    (0, "kill -SEGV $$", 128 + signal.SIGSEGV)]:
             resource.setrlimit(resource.RLIMIT_CORE, (limit, before[1]))
             try:
                 run = self.shell(script, expect=code)
             finally:
                 resource.setrlimit(resource.RLIMIT_CORE, before)
-            told = [line for line in run.err.splitlines() if "core dump" in line and line.startswith("cairn run: ")]
-            self.assertEqual(len(told), 0 if elsewhere or limit == 0 or code == 128 + signal.SIGKILL else 1, run.err)
+            told = [
+                line for line in run.err.splitlines()
+                if "core dump" in line and line.startswith("cairn run: ")
+            ]
+            self.assertEqual(len(told),
+                             0 if elsewhere or limit == 0 or code == 128 + signal.SIGKILL else 1,
+                             run.err)
             if told:
                 self.assertIn(self.dir, told[0])
                 self.assertIn("kernel.core_pattern", told[0])
         self.assert_nothing_left()
 
     def test_signals_are_passed_on(self):
-        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM]:
+        for number in [
+                signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2,
+                signal.SIGALRM
+        ]:
             program = ("import signal, sys, time\n"
                        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
                        # Short ones: Python may begin a sleep with a signal that has just come.
                        "print('ready', flush=True)\nfor _ in range(600): time.sleep(0.05)\n")
-            with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], env=self.env,
-                                  stdout=subprocess.PIPE, start_new_session=True) as run:
+            with subprocess.Popen(
+                [CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], env=self.env,
+                    stdout=subprocess.PIPE, start_new_session=True) as run:
                 self.assertEqual(run.stdout.readline(), b"ready\n")
                 run.send_signal(number)
                 self.assertEqual(run.wait(30), 42, number)
@@ -89,9 +111,12 @@ class ExitCodes(Run):
 
     def start_one_that_waits(self, mark):
         """Its program has ended, and a child of that goes on until there is a file `mark`."""
-        script = f"cd {self.dir}; echo x > x; (while [ ! -e {mark} ]; do sleep 0.05; done) > /dev/null 2>&1 &"
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", script], env=self.env,
-                               stderr=subprocess.PIPE, start_new_session=True)
+        script = (
+            f"cd {self.dir}; echo x > x; (while [ ! -e {mark} ]; do sleep 0.05; done) > /dev/null"
+            " 2>&1 &"
+        )
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", script],
+                               env=self.env, stderr=subprocess.PIPE, start_new_session=True)
         self.assertIn(b"waiting for processes that still use", run.stderr.readline())
         return run
 
@@ -99,7 +124,10 @@ class ExitCodes(Run):
         """They ended the run, and what was not drained stayed in the pool."""
         mark = self.path("mark")
         with self.start_one_that_waits(mark) as run:
-            for number in [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGXCPU, signal.SIGVTALRM, signal.SIGPROF]:
+            for number in [
+                    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGXCPU,
+                    signal.SIGVTALRM, signal.SIGPROF
+            ]:
                 run.send_signal(number)
             time.sleep(0.3)
             self.assertIsNone(run.poll())
@@ -114,8 +142,11 @@ class ExitCodes(Run):
             with self.start_one_that_waits(mark) as run:
                 run.send_signal(number)
                 self.assertEqual(run.wait(30), 128 + number)
-                self.assertIn(f"interrupted; what is not drained is still in the pool: `cairn drain {self.dir}` goes on",
-                              run.stderr.read().decode())
+                self.assertIn(
+                    "interrupted; what is not drained is still in the pool: `cairn drain"
+                    f" {self.dir}` goes on",
+                    run.stderr.read().decode(),
+                )
             self.write("mark", "")
             time.sleep(0.2)
             os.remove(mark)
@@ -127,17 +158,21 @@ class ExitCodes(Run):
         self.assert_nothing_left()
 
     def test_ignored_signals_stay_ignored(self):
-        run = subprocess.run(["nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo alive"],
-                             env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        run = subprocess.run([
+            "nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+            "kill -HUP $PPID; kill -HUP $$; echo alive"
+        ], env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual((run.returncode, run.stdout), (0, b"alive\n"))
 
     def test_the_limit_to_the_size_of_files_is_the_programs(self):
         limit, large = 1 << 20, os.path.join(self.dir, "large")
         with open(large, "wb") as file:
             file.truncate(3 * limit)
-        self.shell("echo changed 1<> large; dd if=/dev/zero of=new bs=3M count=1 2> /dev/null",
-                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
-                   expect=128 + signal.SIGXFSZ)
+        self.shell(
+            "echo changed 1<> large; dd if=/dev/zero of=new bs=3M count=1 2> /dev/null",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                  (limit, resource.RLIM_INFINITY)),
+            expect=128 + signal.SIGXFSZ)
         with open(large, "rb") as file:
             self.assertEqual(file.read()[:9], b"changed\n\0")
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "new")), limit)
@@ -145,21 +180,26 @@ class ExitCodes(Run):
 
     def test_a_run_within_a_run_has_the_limit_to_the_size_of_files(self):
         limit = 1 << 20
-        run = self.shell(f"{CAIRN} run --at . -- sh -c 'ulimit -f; grep SigIgn /proc/self/status'",
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+        run = self.shell(
+            f"{CAIRN} run --at . -- sh -c 'ulimit -f; grep SigIgn /proc/self/status'",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                  (limit, resource.RLIM_INFINITY)))
         blocks, ignored = run.out.splitlines()[:2]
         self.assertEqual(int(blocks) * 512, limit)
         self.assertEqual(int(ignored.split()[1], 16) >> (signal.SIGXFSZ - 1) & 1, 0)
 
     def test_interrupt_on_a_terminal_reaches_the_program_once(self):
         import pty
-        program = ("import signal, sys, time\ncount = [0]\n"
-                   "signal.signal(signal.SIGINT, lambda *_: count.__setitem__(0, count[0] + 1))\n"
-                   "print('ready', flush=True)\ndeadline = time.time() + 1.0\n"
-                   "while time.time() < deadline: time.sleep(0.05)\nprint('count', count[0], flush=True)\n")
+        program = (
+            "import signal, sys, time\ncount = [0]\n"
+            "signal.signal(signal.SIGINT, lambda *_: count.__setitem__(0, count[0] + 1))\n"
+            "print('ready', flush=True)\ndeadline = time.time() + 1.0\n"
+            "while time.time() < deadline: time.sleep(0.05)\nprint('count', count[0], flush=True)\n"
+        )
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(CAIRN, [CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], self.env)
+            os.execve(CAIRN, [CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program],
+                      self.env)
         seen = b""
         while b"ready" not in seen:
             seen += os.read(terminal, 1000)
@@ -178,10 +218,13 @@ class Environment(Run):
     def test_what_the_program_finds(self):
         link = self.path("link")
         os.symlink(self.dir, link)
-        seen = dict(line.split("=", 1) for line in self.cairn("run", "--at", link, "--", "env").out.splitlines())
+        seen = dict(
+            line.split("=", 1)
+            for line in self.cairn("run", "--at", link, "--", "env").out.splitlines())
         self.assertEqual(seen["CAIRN_COVER"], os.path.realpath(self.dir))
         self.assertEqual(seen["CAIRN_POOL"], os.path.join(self.pools, "default"))
-        self.assertEqual(os.path.realpath(seen["LD_PRELOAD"].split(":")[-1]), str(cairn_case.preload().resolve()))
+        self.assertEqual(os.path.realpath(seen["LD_PRELOAD"].split(":")[-1]),
+                         str(cairn_case.preload().resolve()))
 
     def test_preloads_that_are_there_come_first(self):
         other = "/lib/x86_64-linux-gnu/libm.so.6"
@@ -192,16 +235,20 @@ class Environment(Run):
         seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": others}).out
         self.assertTrue(seen.startswith(others + ":"), seen)
         # The command, which leaves the cover, keeps them.
-        seen = self.run_at("sh", "-c", f"{CAIRN} status --json && {CAIRN} run --at {self.dir} -- sh -c 'echo $LD_PRELOAD'",
-                           env={"LD_PRELOAD": others}).out
+        seen = self.run_at(
+            "sh", "-c",
+            f"{CAIRN} status --json && {CAIRN} run --at {self.dir} -- sh -c 'echo $LD_PRELOAD'",
+            env={"LD_PRELOAD": others}).out
         self.assertIn(f"\n{others}:", seen)
 
     def test_the_spelling_that_was_given_is_served_too(self):
         link = self.path("link")
         os.symlink(self.scratch, link)
         given = os.path.join(link, "dir")
-        script = ("echo one > $0/file; cat $1/file; mv $0/file $1/moved; cat $0/moved; ls $0; [ ! -e $1/file ] && "
-                  "cd $0 && echo two > moved && cat $1/moved")
+        script = (
+            "echo one > $0/file; cat $1/file; mv $0/file $1/moved; cat $0/moved; ls $0; [ ! -e"
+            " $1/file ] && cd $0 && echo two > moved && cat $1/moved"
+        )
         real = os.path.realpath(self.dir)
         out = self.cairn("run", "--at", given, "--", "sh", "-c", script, given, real).out
         self.assertEqual(out, "one\none\nmoved\ntwo\n")
@@ -218,23 +265,30 @@ class Environment(Run):
         self.assertIn('"ofrun"', seen)
 
     def test_commands_inside_a_run_print_to_covered_files(self):
-        script = (f"cd {self.dir}; {CAIRN} status --json > status; {CAIRN} pool info none 2> error; echo $?; "
-                  f"echo from > from; {CAIRN} run --at {self.dir} -- sh -c 'cat; echo error >&2; exit 3' < from > to 2> told; echo $?; "
-                  f"{CAIRN} run --at {self.dir} -- sh -c 'kill -9 $$' > killed; echo $?; "
-                  f"{CAIRN} pool list > /dev/full 2> full; echo $?; cat error; cat to told")
+        script = (
+            f"cd {self.dir}; {CAIRN} status --json > status; {CAIRN} pool info none 2> error; echo"
+            f" $?; echo from > from; {CAIRN} run --at {self.dir} -- sh -c 'cat; echo error >&2;"
+            f" exit 3' < from > to 2> told; echo $?; {CAIRN} run --at {self.dir} -- sh -c 'kill -9"
+            f" $$' > killed; echo $?; {CAIRN} pool list > /dev/full 2> full; echo $?; cat error;"
+            " cat to told"
+        )
         run = self.run_at("sh", "-c", script)
         lines = run.out.splitlines()
-        self.assertEqual(lines[:4] + lines[5:], ["1", "3", "137", "1", "from", "error"], run.out + run.err)
+        self.assertEqual(lines[:4] + lines[5:], ["1", "3", "137", "1", "from", "error"],
+                         run.out + run.err)
         self.assertIn("none", lines[4])
         with open(os.path.join(self.dir, "status"), encoding="utf-8") as file:
-            self.assertEqual([cover["directory"] for cover in json.load(file)[0]["covers"]], [self.dir])
+            self.assertEqual([cover["directory"] for cover in json.load(file)[0]["covers"]],
+                             [self.dir])
         with open(os.path.join(self.dir, "full"), encoding="utf-8") as file:
             self.assertIn("No space left on device", file.read())
         self.assert_nothing_left()
 
     def test_a_command_inside_a_run_fails_whose_output_does_not_fit(self):
-        script = (f"cd {self.dir}; : > small; for i in 1 2 3 4; do cat /dev/zero >> big; done 2> /dev/null; "
-                  f"{CAIRN} status --json > small; echo $?; rm big")
+        script = (
+            f"cd {self.dir}; : > small; for i in 1 2 3 4; do cat /dev/zero >> big; done 2>"
+            f" /dev/null; {CAIRN} status --json > small; echo $?; rm big"
+        )
         run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", "sh", "-c", script)
         self.assertEqual(run.out.splitlines()[0], "1", run.out + run.err)
         self.assertIn("the output could not be written: No space left on device", run.err)
@@ -259,18 +313,26 @@ os.rename('holes', 'moved')
 os.truncate('big', 5)
 print(os.stat('big').st_size)
 """
-        run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", sys.executable, "-c", program)
+        run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", sys.executable, "-c",
+                         program)
         self.assertEqual(run.out.split(), [str(errno.ENOSPC)] * 3 + ["5"], run.err)
 
     def test_commands_inside_a_run_know_the_working_directory(self):
         os.mkdir(os.path.join(self.dir, "sub"))
-        script = f"cd {self.dir}/sub; echo x > x; {CAIRN} drain ..; {CAIRN} run --at .. -- sh -c 'pwd; cat x'"
-        self.assertEqual(self.run_at("sh", "-c", script).out.splitlines()[1:], [f"{self.dir}/sub", "x"])
+        script = (
+            f"cd {self.dir}/sub; echo x > x; {CAIRN} drain ..; {CAIRN} run --at .. -- sh -c 'pwd;"
+            " cat x'"
+        )
+        self.assertEqual(
+            self.run_at("sh", "-c", script).out.splitlines()[1:], [f"{self.dir}/sub", "x"])
 
     def test_a_library_that_cannot_be_copied(self):
         library = self.path("dir/made.so")
         program = f"import ctypes; ctypes.CDLL('{library}')"
-        run = self.run_at("sh", "-c", f'truncate -s 1M {library}; ulimit -f 64; exec {sys.executable} -c "{program}"', expect=1)
+        run = self.run_at(
+            "sh", "-c",
+            f'truncate -s 1M {library}; ulimit -f 64; exec {sys.executable} -c "{program}"',
+            expect=1)
         self.assertIn(f"{library} (its copy in memory: File too large)", run.err)
 
 
@@ -296,8 +358,11 @@ class WhatIsThereAlready(Run):
         """tar says of what grows after it has looked that it was changed."""
         for i in range(100):
             self.write(f"dir/sub/{i}", "x")
-        look = "import os\nbefore = os.stat('.').st_size, os.stat('sub').st_size\nos.listdir('.'), os.listdir('sub')\n" \
-            "assert before == (os.stat('.').st_size, os.stat('sub').st_size), before"
+        look = (
+            "import os\nbefore = os.stat('.').st_size, os.stat('sub').st_size\nos.listdir('.'),"
+            " os.listdir('sub')\nassert before == (os.stat('.').st_size, os.stat('sub').st_size),"
+            " before"
+        )
         self.run_at(sys.executable, "-c", look, cwd=self.dir)
 
     def test_it_is_read_also_when_no_descriptors_are_left(self):
@@ -307,7 +372,8 @@ class WhatIsThereAlready(Run):
         for limits in ("-n 100", "-Hn 200; ulimit -Sn 100", "-n 1000"):
             with self.subTest(limits=limits):
                 few = f"ulimit {limits}; exec \"$@\""
-                self.run_at("bash", "-c", few, "few", sys.executable, "-c", USES_UP_DESCRIPTORS, cwd=self.dir)
+                self.run_at("bash", "-c", few, "few", sys.executable, "-c", USES_UP_DESCRIPTORS,
+                            cwd=self.dir)
 
     def test_those_who_may_have_few_descriptors_have_them_for_themselves(self):
         for i in range(200):
@@ -327,8 +393,10 @@ class RefusedBeforeTheStart(Run):
 
     def test_directory(self):
         self.never_starts(code=2, says="--at")
-        self.never_starts("--at", self.path("none"), code=2, says=[self.path("none"), "No such file"])
-        self.never_starts("--at", self.write("file", ""), code=2, says=[self.path("file"), "not a directory"])
+        self.never_starts("--at", self.path("none"), code=2,
+                          says=[self.path("none"), "No such file"])
+        self.never_starts("--at", self.write("file", ""), code=2,
+                          says=[self.path("file"), "not a directory"])
         self.never_starts("--at", "", code=2, says="--at")
 
     def test_directory_with_a_colon(self):
@@ -337,7 +405,8 @@ class RefusedBeforeTheStart(Run):
         os.symlink("a:b/below", self.path("link"))
         os.symlink(self.dir, self.path("to:dir"))
         for name in ["a:b", "link", "to:dir"]:
-            self.refused("run", "--at", self.path(name), "--", "touch", self.path(name) + "/made", code=2, says="':'")
+            self.refused("run", "--at", self.path(name), "--", "touch",
+                         self.path(name) + "/made", code=2, says="':'")
             self.assertFalse(os.path.exists(self.path(name) + "/made"))
 
     def test_directory_inside_a_pool(self):
@@ -352,7 +421,8 @@ class RefusedBeforeTheStart(Run):
     def test_pool(self):
         self.never_starts("--at", self.dir, "--pool-size", "1M", code=1, says="4194304")
         self.never_starts("--at", self.dir, "--pool-dir", "/proc/none", code=1, says="/proc/none")
-        self.never_starts("--at", self.dir, "--drain", "sometimes", code=2, says=["sometimes", "exit|close|async|never"])
+        self.never_starts("--at", self.dir, "--drain", "sometimes", code=2,
+                          says=["sometimes", "exit|close|async|never"])
 
 
 if __name__ == "__main__":

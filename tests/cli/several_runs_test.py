@@ -23,8 +23,11 @@ class SeveralRuns(Run):
 
     def test_run_inside_a_run_that_the_environment_does_not_name(self):
         """The inner one waited for the outer one, which waited for it."""
-        passed = [f"{name}={value}" for name, value in self.env.items()
-                  if name in ("PATH", "HOME", "CAIRN_POOL_DIR", "CAIRN_POOL_SIZE", *cairn_case.OF_SANITIZERS)]
+        passed = [
+            f"{name}={value}" for name, value in self.env.items()
+            if name in ("PATH", "HOME", "CAIRN_POOL_DIR", "CAIRN_POOL_SIZE",
+                        *cairn_case.OF_SANITIZERS)
+        ]
         inner = ["env", "-i", *passed, CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
                  f"echo $CAIRN_COVER; echo inner > {self.dir}/x; exit 3"]
         run = self.run_at(*inner, expect=3, timeout=30)
@@ -38,7 +41,9 @@ class SeveralRuns(Run):
         while not any(pool.get("covers") for pool in self.json("status")):
             time.sleep(0.05)
         run = self.run_at("true")
-        self.assertEqual(run.err, f"cairn run: waiting for other runs in {self.dir} to end: process {other.pid}\n")
+        self.assertEqual(
+            run.err,
+            f"cairn run: waiting for other runs in {self.dir} to end: process {other.pid}\n")
         self.assertEqual(other.wait(30), 0)
         self.assert_nothing_left()
 
@@ -47,12 +52,14 @@ class SeveralRuns(Run):
         elsewhere = self.path("elsewhere")
         os.mkdir(elsewhere)
         options = ("--at", elsewhere, "--pool", "other", "--", "sh", "-c", "echo x > x; cat")
-        other = subprocess.Popen([CAIRN, "run", *options], cwd=elsewhere, env=self.env, stdin=subprocess.PIPE)
+        other = subprocess.Popen([CAIRN, "run", *options], cwd=elsewhere, env=self.env,
+                                 stdin=subprocess.PIPE)
         while not any(pool.get("covers") for pool in self.json("status")):
             time.sleep(0.05)
         self.run_at("sh", "-c", f"echo y > {self.dir}/y")
         self.assertEqual([pool["name"] for pool in self.json("status")], ["other"])
-        self.cairn("run", "--at", self.dir, "--drain", "never", "--", "sh", "-c", f"echo z > {self.dir}/y")
+        self.cairn("run", "--at", self.dir, "--drain", "never", "--", "sh", "-c",
+                   f"echo z > {self.dir}/y")
         self.cairn("drain", self.dir)
         self.assertEqual([pool["name"] for pool in self.json("status")], ["other"])
         other.communicate(timeout=30)
@@ -62,9 +69,10 @@ class SeveralRuns(Run):
     def test_a_run_that_keeps_its_files_waits_for_no_other(self):
         """Whoever looked into a running job got the prompt back when the job had ended."""
         keep = ("run", "--at", self.dir, "--drain", "never", "--")
-        other = subprocess.Popen([CAIRN, *keep, "sh", "-c", "echo other > x; cat"], cwd=self.dir, env=self.env,
-                                 stdin=subprocess.PIPE)
-        while self.cairn(*keep, "test", "-s", f"{self.dir}/x", expect=None, timeout=30).returncode != 0:
+        other = subprocess.Popen([CAIRN, *keep, "sh", "-c", "echo other > x; cat"], cwd=self.dir,
+                                 env=self.env, stdin=subprocess.PIPE)
+        while self.cairn(*keep, "test", "-s", f"{self.dir}/x", expect=None,
+                         timeout=30).returncode != 0:
             time.sleep(0.05)
         run = self.cairn(*keep, "cat", f"{self.dir}/x", timeout=30)
         self.assertEqual((run.out, run.err), ("other\n", ""))
@@ -74,24 +82,35 @@ class SeveralRuns(Run):
         self.assert_nothing_left()
 
     def test_a_failure_is_told_while_other_runs_go_on(self):
-        """An MPI's launcher hears of a rank that was killed when its run ends; the other ranks wait for ever."""
+        """An MPI's launcher hears of a rank that was killed when its run ends; the other ranks wait
+        for ever."""
         go = self.path("go")
-        other = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
-                                  f"echo other > x; while [ ! -e {go} ]; do sleep 0.1; done"], cwd=self.dir, env=self.env)
+        other = subprocess.Popen([
+            CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+            f"echo other > x; while [ ! -e {go} ]; do sleep 0.1; done"
+        ], cwd=self.dir, env=self.env)
         while not any(pool.get("covers") for pool in self.json("status")):
             time.sleep(0.05)
         run = self.run_at("sh", "-c", "kill -9 $$", expect=137, timeout=30)
-        self.assertEqual(run.err, f"cairn run: other runs still use {self.dir}; the last one drains it\n")
+        self.assertEqual(run.err,
+                         f"cairn run: other runs still use {self.dir}; the last one drains it\n")
         self.assertIsNone(other.poll())
         # Each rank of a job that ended so said it, by the hundred.
         ranks = {"OMPI_COMM_WORLD_SIZE": "4"}
-        runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "false"], env=self.env | ranks, stderr=subprocess.PIPE, text=True)
-                for _ in range(4)]
+        runs = [
+            subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "false"], env=self.env | ranks,
+                             stderr=subprocess.PIPE, text=True) for _ in range(4)
+        ]
         said = "".join(run.communicate(timeout=30)[1] for run in runs)
-        self.assertEqual(said, f"cairn run: other runs still use {self.dir}; the last one drains it, or run `cairn drain {self.dir}` if "
-                               "that run is killed\n")
+        self.assertEqual(
+            said,
+            f"cairn run: other runs still use {self.dir}; the last one drains it, or run `cairn"
+            f" drain {self.dir}` if that run is killed\n",
+        )
         self.assertEqual([run.returncode for run in runs], [1] * 4)
-        self.assertEqual(self.cairn("run", "--at", self.dir, "--log-level", "error", "--", "false", expect=1).err, "")
+        self.assertEqual(
+            self.cairn("run", "--at", self.dir, "--log-level", "error", "--", "false",
+                       expect=1).err, "")
         self.assertIsNone(other.poll())
         with open(go, "w", encoding="utf-8"):
             pass
@@ -112,8 +131,10 @@ class SeveralRuns(Run):
 
     def test_runs_side_by_side_share_the_directory(self):
         """mpirun cairn run ...: the ranks start and end at different times."""
-        runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", str(0.1 * i)], env=self.env,
-                                 stderr=subprocess.PIPE) for i in range(6)]
+        runs = [
+            subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep",
+                              str(0.1 * i)], env=self.env, stderr=subprocess.PIPE) for i in range(6)
+        ]
         for run in runs:
             _, err = run.communicate(timeout=60)
             self.assertEqual(run.returncode, 0, err)
@@ -121,14 +142,17 @@ class SeveralRuns(Run):
 
     def test_a_run_that_is_under_way_keeps_its_directory(self):
         """Nobody need be attached to its pool in that moment."""
-        with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "echo; exec sleep 60"], env=self.env,
-                              stdout=subprocess.PIPE) as run:
+        with subprocess.Popen(
+            [CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "echo; exec sleep 60"], env=self.env,
+                stdout=subprocess.PIPE) as run:
             run.stdout.readline()
             other = os.path.join(self.scratch, "pools")
             os.mkdir(other, 0o700)
-            self.refused("run", "--at", self.dir, "--pool-dir", other, "--", "true", code=1, says="covered by")
+            self.refused("run", "--at", self.dir, "--pool-dir", other, "--", "true", code=1,
+                         says="covered by")
             # A pool beside the run's own was made for nothing, and stayed.
-            self.refused("run", "--at", self.dir, "--pool", "other", "--", "true", code=1, says="covered by")
+            self.refused("run", "--at", self.dir, "--pool", "other", "--", "true", code=1,
+                         says="covered by")
             self.assertEqual([pool["name"] for pool in self.json("status")], ["default"])
             run.terminate()
         self.assert_nothing_left()

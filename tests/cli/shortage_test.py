@@ -1,4 +1,5 @@
-"""Why a program's writes did not fit: a run says whether the pool was full, its file system, or a memory limit, and what helps."""
+"""Why a program's writes did not fit: a run says whether the pool was full, its file system, or a
+memory limit, and what helps."""
 
 import contextlib
 import ctypes
@@ -17,7 +18,8 @@ NUMBERS = r"\d+ write\(s\) did not fit, at least [\d.]+ [KM]iB were missing"
 
 
 def own_memory_group():
-    """The directory of this process's memory cgroup, and the name of the file with its limit; None."""
+    """The directory of this process's memory cgroup, and the name of the file with its limit;
+    None."""
     for line in pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         number, controllers, path = line.split(":", 2)
         if "memory" in controllers.split(","):
@@ -34,22 +36,30 @@ class Shortage(CairnCase):
         os.mkdir(self.dir)
 
     def write_big(self, *options, mib=100, **more):
-        return self.cairn("run", *options, "--at", self.dir, "--", "sh", "-c", f"head -c {mib * MIB} /dev/zero > {self.dir}/big", expect=1, **more)
+        return self.cairn("run", *options, "--at", self.dir, "--", "sh", "-c",
+                          f"head -c {mib * MIB} /dev/zero > {self.dir}/big", expect=1, **more)
 
     def test_a_full_pool(self):
         run = self.write_big("--pool-size", "32M")
-        self.assertRegex(run.err, rf"cairn run: the pool \S+ \(32 MiB\) was full: {NUMBERS}; no more of its files .* give it more with --pool-size\n")
+        self.assertRegex(
+            run.err,
+            rf"cairn run: the pool \S+ \(32 MiB\) was full: {NUMBERS}; no more of its files .* give"
+            r" it more with --pool-size\n",
+        )
 
     @contextlib.contextmanager
     def small_file_system(self, mib):
         place = self.path("small")
         os.mkdir(place)
-        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", place], capture_output=True, check=False).returncode:
+        if os.geteuid() != 0 or subprocess.run(
+            ["unshare", "-m", "mount", "-t", "tmpfs", "none", place], capture_output=True,
+                check=False).returncode:
             self.skipTest("nothing can be mounted here")
         libc = ctypes.CDLL(None, use_errno=True)
         self.assertEqual(libc.unshare(CLONE_NEWNS), 0)
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}M,mode=700", "none", place], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}M,mode=700", "none", place],
+                       check=True)
         try:
             yield place
         finally:
@@ -63,12 +73,18 @@ class Shortage(CairnCase):
                 file.write(b"o" * (40 * MIB))
             run = self.write_big(mib=30, env=env)
             free = r"[\d.]+ ([KM]i)?B free"
-            self.assertRegex(run.err, rf"cairn run: the file system {re.escape(place)} \(64 MiB, {free}\) was full, so the pool {re.escape(place)}/default "
-                             rf"\(48 MiB\) could not grow into its size: {NUMBERS}; make room there, or choose another place with --pool-dir\n")
+            self.assertRegex(
+                run.err,
+                rf"cairn run: the file system {re.escape(place)} \(64 MiB, {free}\) was full, so"
+                rf" the pool {re.escape(place)}/default "
+                rf"\(48 MiB\) could not grow into its size: {NUMBERS}; make room there, or choose"
+                r" another place with --pool-dir\n",
+            )
             self.assertNotIn("cairn pool grow", run.err)
             # What was written is kept, and the pool goes on once there is room.
             os.unlink(os.path.join(place, "other"))
-            self.cairn("run", "--at", self.dir, "--", "sh", "-c", f"head -c {20 * MIB} /dev/zero > {self.dir}/big", env=env)
+            self.cairn("run", "--at", self.dir, "--", "sh", "-c",
+                       f"head -c {20 * MIB} /dev/zero > {self.dir}/big", env=env)
             self.assertEqual(os.stat(os.path.join(self.dir, "big")).st_size, 20 * MIB)
 
     @unittest.skipIf(cairn_case.HAS_SHADOW, "AddressSanitizer's own memory reaches the limit")
@@ -88,9 +104,16 @@ class Shortage(CairnCase):
             self.skipTest(f"no limit can be set here: {error}")
         self.cairn("pool", "create", "--size", "256M")
         # A drain takes memory too.
-        run = self.write_big("--drain", "never", mib=200, preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid()), encoding="utf-8"))
-        self.assertRegex(run.err, rf"cairn run: the memory limit of this cgroup \(96 MiB in {re.escape(str(group / limit))}\) was reached, so the pool \S+ "
-                         rf"\(256 MiB\) could not grow into its size: {NUMBERS}; ask the batch system for more memory, or put the pool on a disk")
+        run = self.write_big(
+            "--drain", "never", mib=200, preexec_fn=lambda:
+            (group / "cgroup.procs").write_text(str(os.getpid()), encoding="utf-8"))
+        self.assertRegex(
+            run.err,
+            r"cairn run: the memory limit of this cgroup \(96 MiB in"
+            rf" {re.escape(str(group / limit))}\) was reached, so the pool \S+ "
+            rf"\(256 MiB\) could not grow into its size: {NUMBERS}; ask the batch system for more"
+            r" memory, or put the pool on a disk",
+        )
         self.assertNotIn("cairn pool grow", run.err)
         self.cairn("discard", self.dir)
 

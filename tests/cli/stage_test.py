@@ -30,7 +30,10 @@ class Stage(Run):
         self.assertGreater(self.used(), 3 * len(self.bytes))
         self.assertEqual(self.undrained(), 0)
         # Nobody can read them in the directory any more, and the job does not notice.
-        script = (f"cd {self.dir} && sha256sum one sub/two sub/deep/three | cut -d' ' -f1 | sort -u | wc -l; echo new > new")
+        script = (
+            f"cd {self.dir} && sha256sum one sub/two sub/deep/three | cut -d' ' -f1 | sort -u | wc"
+            " -l; echo new > new"
+        )
         for name in ("one", "sub/two", "sub/deep/three"):
             path = os.path.join(self.dir, name)
             st = os.stat(path)
@@ -46,7 +49,8 @@ class Stage(Run):
         self.stage("dir/one")
         self.assertRegex(self.stage("dir").out, r"^2 files, .*; 1 file there already\n$")
         again = self.json("stage", "--at", self.dir, "dir")
-        self.assertEqual((again["files"], again["bytes"], again["already"], again["failed"]), (0, 0, 3, 0))
+        self.assertEqual((again["files"], again["bytes"], again["already"], again["failed"]),
+                         (0, 0, 3, 0))
         self.cairn("discard", self.dir)
         self.assert_nothing_left()
 
@@ -82,23 +86,30 @@ class Stage(Run):
         with open(self.write("more", "dir/sub/deep\n"), "rb") as more:
             self.assertEqual(self.json("stage", "--at", self.dir, "-", stdin=more)["files"], 1)
         with open(listed, "rb") as more:
-            self.assertEqual(self.json("stage", "--at", self.dir, "--from", "-", "dir/link", stdin=more)["already"], 2)
+            self.assertEqual(
+                self.json("stage", "--at", self.dir, "--from", "-", "dir/link",
+                          stdin=more)["already"], 2)
         self.cairn("discard", self.dir)
 
     def test_what_does_not_fit_is_refused_before(self):
         self.write("dir/large", b"\1" * (80 * MIB))
-        refused = self.refused("stage", "--at", self.dir, "dir", code=1, says="are free; nothing was staged")
-        self.assertRegex(refused.err, r"89(\.\d+)? MiB in 4 files do not fit into pool \S+, where [\d.]+ MiB are free")
+        refused = self.refused("stage", "--at", self.dir, "dir", code=1,
+                               says="are free; nothing was staged")
+        self.assertRegex(
+            refused.err,
+            r"89(\.\d+)? MiB in 4 files do not fit into pool \S+, where [\d.]+ MiB are free")
         self.assert_nothing_left()
         # What a job has left in the pool stays.
         self.shell("echo kept > kept", "--drain", "never")
-        self.refused("stage", "--at", self.dir, "dir/large", code=1, says="80 MiB in 1 file do not fit")
+        self.refused("stage", "--at", self.dir, "dir/large", code=1,
+                     says="80 MiB in 1 file do not fit")
         self.assertEqual(self.undrained(), len("kept\n"))
         self.cairn("drain", self.dir)
         self.assertEqual(self.read("kept"), "kept\n")
 
     def test_in_a_run(self):
-        run = self.cairn("run", "--at", self.dir, "--", CAIRN, "stage", os.path.join(self.dir, "sub"))
+        run = self.cairn("run", "--at", self.dir, "--", CAIRN, "stage",
+                         os.path.join(self.dir, "sub"))
         self.assertRegex(run.out, r"^2 files, ")
         self.assert_nothing_left()
 
@@ -126,12 +137,14 @@ class Stage(Run):
         self.refused("stage", "dir/one", code=2, says="missing --at DIR")
         self.refused("stage", "--at", self.dir, code=2, says="missing LIST")
         self.refused("stage", "--at", self.dir, "dir/missing", code=2, says="dir/missing")
-        self.refused("stage", "--at", self.dir, self.write("outside", "x"), code=2, says=f"does not lie in {self.dir}")
+        self.refused("stage", "--at", self.dir, self.write("outside", "x"), code=2,
+                     says=f"does not lie in {self.dir}")
         self.refused("stage", "--at", self.dir, "--from", "no-list", code=2, says="no-list")
         self.refused("stage", "--at", self.path("nothing"), "x", code=2, says="nothing")
         self.assertEqual(self.json("status"), [])
-        self.assertEqual(subprocess.run(["ls", "-A", self.dir], capture_output=True, text=True, check=True).stdout,
-                         "link\none\nsub\n")
+        self.assertEqual(
+            subprocess.run(["ls", "-A", self.dir], capture_output=True, text=True,
+                           check=True).stdout, "link\none\nsub\n")
 
 
 if __name__ == "__main__":

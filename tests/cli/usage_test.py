@@ -8,8 +8,10 @@ import unittest
 import cairn_case
 from cairn_case import CAIRN, CairnCase
 
-COMMANDS = ["run", "drain", "discard", "stage", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv", "ckpt",
-            "config", "doctor", "bench", "help", "completion"]
+COMMANDS = [
+    "run", "drain", "discard", "stage", "status", "pool", "ls", "stat", "cat", "df", "du", "cp",
+    "rm", "mkdir", "mv", "ckpt", "config", "doctor", "bench", "help", "completion"
+]
 POOL_COMMANDS = ["create", "list", "info", "check", "grow", "populate", "remove", "clean"]
 CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "drain", "restore", "rm", "du"]
 
@@ -20,7 +22,9 @@ class Help(CairnCase):
 
     def test_every_command_has_help(self):
         overview = self.cairn("--help").out
-        for words in [[c] for c in COMMANDS] + [["pool", c] for c in POOL_COMMANDS] + [["ckpt", c] for c in CKPT_COMMANDS]:
+        for words in [[c] for c in COMMANDS] + [["pool", c]
+                                                for c in POOL_COMMANDS] + [["ckpt", c]
+                                                                           for c in CKPT_COMMANDS]:
             text = self.cairn(*words, "--help").out
             self.assertIn("Usage: cairn " + " ".join(words), text)
             self.assertEqual(text, self.cairn("help", *words).out)
@@ -28,7 +32,10 @@ class Help(CairnCase):
                 self.assertLessEqual(len(line), 110, line)
         for command in COMMANDS:
             self.assertRegex(overview, rf"\n  {command} ")
-        for option in ["--json", "--pool-dir", "--pool-size", "--pool-name", "--drain-mode", "--durability", "--log-level"]:
+        for option in [
+                "--json", "--pool-dir", "--pool-size", "--pool-name", "--drain-mode",
+                "--durability", "--log-level"
+        ]:
             self.assertIn(option, overview)
         self.assertEqual(self.cairn("help", "--names").out.split(), COMMANDS)
 
@@ -54,7 +61,8 @@ class Mistakes(CairnCase):
         self.refused("--jsn", "ls", code=2, says="did you mean --json?")
         self.refused("pool", "create", "--populat", code=2, says="did you mean --populate?")
         self.refused("pool", "create", "--sise=4G", code=2, says="did you mean --size?")
-        self.refused("run", "--drian", "exit", "--at", ".", "--", "true", code=2, says="did you mean --drain?")
+        self.refused("run", "--drian", "exit", "--at", ".", "--", "true", code=2,
+                     says="did you mean --drain?")
         self.refused("run", "--att", ".", "--", "true", code=2, says="did you mean --at?")
         self.refused("ls", "--zzzzzzz", code=2, says="unknown option --zzzzzzz")
 
@@ -78,7 +86,8 @@ class Mistakes(CairnCase):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "wb") as full:
-            run = subprocess.run([CAIRN, "--help"], env=self.env, stdout=full, stderr=subprocess.PIPE, check=False)
+            run = subprocess.run([CAIRN, "--help"], env=self.env, stdout=full,
+                                 stderr=subprocess.PIPE, check=False)
         self.assertEqual(run.returncode, 1)
         self.assertIn(b"standard output", run.stderr)
 
@@ -87,7 +96,8 @@ class Mistakes(CairnCase):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "wb") as full:
-            run = subprocess.run([CAIRN, "pool", "info", "none"], env=self.env, stderr=full, check=False)
+            run = subprocess.run([CAIRN, "pool", "info", "none"], env=self.env, stderr=full,
+                                 check=False)
         self.assertEqual(run.returncode, 1)
 
 
@@ -111,10 +121,12 @@ class Configuration(CairnCase):
             self.assertEqual(each["option"], "--" + key.replace(".", "-"))
 
     def test_every_key_in_three_places(self):
-        values = {"pool.dir": "/tmp/x", "pool.size": "1G", "pool.name": "p", "drain.mode": "never", "durability": "write",
-                  "log.level": "info", "pool.protect": "on", "pool.release": "never", "drain.wait": "5",
-                  "drain.quiet": "7", "drain.rate": "200M", "checkpoint.domain": "rack7",
-                  "mpi.timeout": "5", "mpi.visibility": "sync"}
+        values = {
+            "pool.dir": "/tmp/x", "pool.size": "1G", "pool.name": "p", "drain.mode": "never",
+            "durability": "write", "log.level": "info", "pool.protect": "on",
+            "pool.release": "never", "drain.wait": "5", "drain.quiet": "7", "drain.rate": "200M",
+            "checkpoint.domain": "rack7", "mpi.timeout": "5", "mpi.visibility": "sync"
+        }
         self.assertEqual(set(values), set(self.json("config")))
         for key, value in values.items():
             self.file(f"{key}: {value}\n")
@@ -123,23 +135,27 @@ class Configuration(CairnCase):
                              (value, self.path(".config/cairn/cairn.yaml") + ":1"))
             variable = setting["environment"]
             setting = self.json("config", env={variable: value})[key]
-            self.assertEqual((setting["value"], setting["origin"]), (value, "environment " + variable))
+            self.assertEqual((setting["value"], setting["origin"]),
+                             (value, "environment " + variable))
             setting = self.json("config", setting["option"], value, env={variable: value})[key]
             self.assertEqual((setting["value"], setting["origin"]), (value, "command line"))
 
     def test_options_before_and_after_the_command(self):
         self.assertEqual(self.cairn("--pool-size", "2G", "config", "pool.size").out, "2G\n")
         self.assertEqual(self.cairn("config", "pool.size", "--pool-size=2G").out, "2G\n")
-        self.assertEqual(self.cairn("--pool-size", "1G", "config", "pool.size", "--pool-size=2G").out, "2G\n")
+        self.assertEqual(
+            self.cairn("--pool-size", "1G", "config", "pool.size", "--pool-size=2G").out, "2G\n")
 
     def test_unknown_keys(self):
         self.file("pool:\n  sise: 1G\n")
-        self.refused("config", code=2, says=["cairn.yaml:2", "pool.sise", "did you mean pool.size?"])
+        self.refused("config", code=2,
+                     says=["cairn.yaml:2", "pool.sise", "did you mean pool.size?"])
         self.file("durability: always\n")
         self.refused("status", code=2, says=["durability", "cairn.yaml:1", "always"])
         self.file("")
         self.refused("config", "pool.sise", code=2, says="did you mean pool.size?")
-        self.refused("config", code=2, says="did you mean CAIRN_POOL_SIZE?", env={"CAIRN_POOL_SZIE": "1G"})
+        self.refused("config", code=2, says="did you mean CAIRN_POOL_SIZE?",
+                     env={"CAIRN_POOL_SZIE": "1G"})
         self.refused("config", code=2, says="CAIRN_POOL_SIZE", env={"CAIRN_POOL_SIZE": "lots"})
         self.refused("config", code=2, says="/no/such.yaml", env={"CAIRN_CONFIG": "/no/such.yaml"})
         self.refused("config", code=2, says="/tmp: cannot be read", env={"CAIRN_CONFIG": "/tmp"})
@@ -161,9 +177,11 @@ class Pages(CairnCase):
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMON OPTIONS", "SEE ALSO"]:
                 self.assertIn(".SH " + section + "\n", page)
             if subprocess.run(["which", "man"], capture_output=True, check=False).returncode == 0:
-                env = {k: v for k, v in self.env.items() if k != "LD_PRELOAD"}  # no sanitizer's runtime for man
-                shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-"], input=page.encode(),
-                                       capture_output=True, env=dict(env, MANROFFSEQ=""), check=False)
+                # no sanitizer's runtime for man
+                env = {k: v for k, v in self.env.items() if k != "LD_PRELOAD"}
+                shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-"],
+                                       input=page.encode(), capture_output=True,
+                                       env=dict(env, MANROFFSEQ=""), check=False)
                 self.assertEqual(shown.stderr, b"")
                 self.assertIn(b"cairn", shown.stdout)
 

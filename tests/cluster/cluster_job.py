@@ -1,4 +1,5 @@
-"""MPI programs under `cairn run` over the hosts of a cluster, for the tests of files that several hosts write."""
+"""MPI programs under `cairn run` over the hosts of a cluster, for the tests of files that several
+hosts write."""
 
 import os
 import pathlib
@@ -29,22 +30,23 @@ def run_tests(has_programs):
 
 
 def mpis_with(*program):
-    """Those whose launcher is there and that this program was built for: its folder in tests/ and its name."""
+    """Those whose launcher is there and that this program was built for: its folder in tests/ and
+    its name."""
     folder, name = program
     return [mpi for mpi, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich"))
             if (TESTS / folder / mpi / name).exists() and shutil.which(launcher)]
 
 
 def ended_well(done, last):
-    """Whether a program whose last line is `last` has. Open MPI 4 may say of one that has, with PID 0, that it did not
-    call MPI_Finalize."""
+    """Whether a program whose last line is `last` has. Open MPI 4 may say of one that has, with PID
+    0, that it did not call MPI_Finalize."""
     is_told_wrong = "with PID 0 on" in done.stdout + done.stderr and last in done.stdout
     return done.returncode == 0 or is_told_wrong
 
 
 def text_of_refused(run):
-    """What a job says that every time ends with an error; run() runs it. MPICH's launcher may lose what a rank printed
-    before it aborted, all of it."""
+    """What a job says that every time ends with an error; run() runs it. MPICH's launcher may lose
+    what a rank printed before it aborted, all of it."""
     text = ""
     for _ in range(5):
         done = run()
@@ -62,10 +64,12 @@ def new_directory(cluster):
     return path
 
 
-def command_of(cluster, mpi, ranks, directory, program, *words, pool_size="64MiB", options=(), settings=()):
+def command_of(cluster, mpi, ranks, directory, program, *words, pool_size="64MiB", options=(),
+               settings=()):
     """options: of `cairn run`. settings: the environment's, as NAME=VALUE."""
-    return cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", directory, *settings, CAIRN, "run", "--at",
-                           directory, "--pool-size", pool_size, *options, "--", program, *words)
+    return cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", directory,
+                           *settings, CAIRN, "run", "--at", directory, "--pool-size", pool_size,
+                           *options, "--", program, *words)
 
 
 class Job:
@@ -78,8 +82,8 @@ class Job:
     def start(self, command, limit_s):
         self.limit_s, self.said, self.changed = limit_s, [], threading.Condition()
         self.silent = False  # for good
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        errors="replace", stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace", stdin=subprocess.DEVNULL)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 

@@ -1,4 +1,5 @@
-"""Clusters that tests run on: namespaces of this machine, or containers. Both have nodes node0, node1 and so on.
+"""Clusters that tests run on: namespaces of this machine, or containers. Both have nodes node0,
+node1 and so on.
 
 A cluster has a directory `shared` that all its hosts see under the same path, and these functions:
 
@@ -30,11 +31,13 @@ class Cluster:
         os.mkdir(self.shared)
 
     def do(self, *words, expect=0, **more):
-        done = subprocess.run(self.command(*words), capture_output=True, text=True, errors="replace", check=False,
-                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, **more)
+        done = subprocess.run(self.command(*words), capture_output=True, text=True,
+                              errors="replace", check=False, timeout=TIMEOUT_S,
+                              stdin=subprocess.DEVNULL, **more)
         if expect is not None and done.returncode != expect:
-            raise AssertionError(f"{' '.join(map(str, words))}: exit code {done.returncode}, not {expect}\n"
-                                 f"{done.stdout}{done.stderr}")
+            raise AssertionError(
+                f"{' '.join(map(str, words))}: exit code {done.returncode}, not {expect}\n"
+                f"{done.stdout}{done.stderr}")
         return done
 
     def on(self, name, *command, **more):
@@ -52,7 +55,10 @@ class VirtualCluster(Cluster):
         self.directory = os.path.join(self.scratch, "cluster")
 
     def command(self, action, *words):
-        return [*self.start_by, str(self.program), action, "--dir", self.directory, *map(str, words)]
+        return [
+            *self.start_by,
+            str(self.program), action, "--dir", self.directory, *map(str, words)
+        ]
 
     def enter(self, name):
         return "exec", name, "--"
@@ -65,7 +71,8 @@ class VirtualCluster(Cluster):
         shutil.rmtree(self.scratch)
 
     def mpi(self, mpi, ranks, *command, settings=None):
-        return self.do("run", "--mpi", mpi, "-n", ranks, "--", *command, env={**os.environ, **(settings or {})})
+        return self.do("run", "--mpi", mpi, "-n", ranks, "--", *command,
+                       env={**os.environ, **(settings or {})})
 
     def change(self, action, name, **more):
         return self.do(action, name, **more)
@@ -91,7 +98,8 @@ class Compose(Cluster):
 
     def up(self, nodes):
         self.do("up", "--detach", "--wait", *[f"node{number}" for number in range(nodes)])
-        self.on("node0", "sh", "-c", f"printf 'node%d\\n' $(seq 0 {nodes - 1}) > /etc/cluster-nodes")
+        self.on("node0", "sh", "-c",
+                f"printf 'node%d\\n' $(seq 0 {nodes - 1}) > /etc/cluster-nodes")
 
     def down(self):
         self.do("down", "--volumes")
@@ -110,7 +118,8 @@ class Compose(Cluster):
             subprocess.run(["docker", "network", "disconnect", network, container], check=True)
             self.cut.add(name)
         elif name in self.cut:
-            subprocess.run(["docker", "network", "connect", "--alias", name, network, container], check=True)
+            subprocess.run(["docker", "network", "connect", "--alias", name, network, container],
+                           check=True)
             self.cut.remove(name)
         else:
             self.do("start", name)

@@ -1,8 +1,9 @@
 """usage: hdf5_metadata.py FILE; for a parallel h5py (Debian's python3-h5py-mpi and python3-mpi4py).
 
-Groups, attributes and datasets are made by all ranks together, and read again by all within the same open file. The metadata
-cache is as small as HDF5 allows, so metadata are written in between, each piece by another rank, and read from the file by
-ranks that have not written them. HDF5 puts barriers around that, and no MPI_File_sync."""
+Groups, attributes and datasets are made by all ranks together, and read again by all within the
+same open file. The metadata cache is as small as HDF5 allows, so metadata are written in between,
+each piece by another rank, and read from the file by ranks that have not written them. HDF5 puts
+barriers around that, and no MPI_File_sync."""
 
 import sys
 
@@ -35,7 +36,8 @@ def main():
             group.attrs["number"] = i
             group.create_dataset("values", (comm.size * EACH,), dtype="i4")
         for i in range(GROUPS):
-            file[f"group{i}/values"][comm.rank * EACH:(comm.rank + 1) * EACH] = values_of(comm.rank, i)
+            file[f"group{i}/values"][comm.rank * EACH:(comm.rank + 1) * EACH] = values_of(
+                comm.rank, i)
         comm.Barrier()
         for i in range(GROUPS):
             assert file[f"group{i}"].attrs["number"] == i

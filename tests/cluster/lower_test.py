@@ -1,4 +1,5 @@
-"""Several nodes copy checkpoints to a directory of lower together. A version counts there when all parts are there."""
+"""Several nodes copy checkpoints to a directory of lower together. A version counts there when all
+parts are there."""
 
 import contextlib
 import json
@@ -26,8 +27,10 @@ class CopiesOfNodes(unittest.TestCase):
         self.place = tempfile.mkdtemp(prefix="cairn-lower-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
         self.begin_anew()
-        self.environment = {**os.environ, "CAIRN_POOL_DIR": f"{self.place}/pools", "CAIRN_POOL_SIZE": "32MiB",
-                            "HOME": self.place, "CAIRN_CONFIG": "", "XDG_CONFIG_HOME": "", "CAIRN_POOL": ""}
+        self.environment = {
+            **os.environ, "CAIRN_POOL_DIR": f"{self.place}/pools", "CAIRN_POOL_SIZE": "32MiB",
+            "HOME": self.place, "CAIRN_CONFIG": "", "XDG_CONFIG_HOME": "", "CAIRN_POOL": ""
+        }
 
     def begin_anew(self):
         shutil.rmtree(self.place)
@@ -47,19 +50,23 @@ class CopiesOfNodes(unittest.TestCase):
         command = []
         words = [what, *([self.lower] if program == "lower_program" else []), *map(str, words)]
         for node in nodes:
-            command += ([":"] if command else []) + ["-n", "1", "env", f"CAIRN_POOL_NAME=node{node}",
-                                                     str(TESTS / "cluster" / mpi / program), *words]
+            command += ([":"] if command else []) + [
+                "-n", "1", "env", f"CAIRN_POOL_NAME=node{node}",
+                str(TESTS / "cluster" / mpi / program), *words
+            ]
         return [*LAUNCHER[mpi], *command]
 
     def run_on(self, mpi, nodes, what, *words, program="lower_program"):
-        done = subprocess.run(self.command(mpi, nodes, what, *words, program=program), capture_output=True, text=True,
+        done = subprocess.run(self.command(mpi, nodes, what, *words,
+                                           program=program), capture_output=True, text=True,
                               check=False, timeout=LIMIT_S, env=self.environment)
         self.assertTrue(ended_well(done, " are right\n"), done.stdout + done.stderr)
         self.assertIn(" are right\n", done.stdout)
         return done.stdout
 
     def cairn(self, *words, node=0):
-        done = subprocess.run([CAIRN, *map(str, words)], capture_output=True, text=True, check=False, timeout=LIMIT_S,
+        done = subprocess.run([CAIRN, *map(str, words)], capture_output=True, text=True,
+                              check=False, timeout=LIMIT_S,
                               env={**self.environment, "CAIRN_POOL_NAME": f"node{node}"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -92,7 +99,10 @@ class CopiesOfNodes(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 self.run_on(mpi, [0, 1, 0, 2, 1], "write", 1, 2)
                 self.assertEqual(self.copies(), [2, 1])
-                parts = [f"v{2:016x}-{part:05x}.{kind}" for part in range(3) for kind in ("data", "manifest")]
+                parts = [
+                    f"v{2:016x}-{part:05x}.{kind}" for part in range(3)
+                    for kind in ("data", "manifest")
+                ]
                 self.assertEqual(self.files(2), [*parts, f"v{2:016x}.json"])
                 self.assertIn("and 2 more", self.cairn("ckpt", "ls", "--in", self.lower))
                 # finalize copies the last one; what is beyond those that are kept goes.
@@ -176,20 +186,25 @@ class CopiesOfNodes(unittest.TestCase):
                 self.lose()
                 self.flip(f"v{2:016x}-00001.data", 2 << 20)
                 said = self.run_on(mpi, [0, 1], "read", 1)
-                self.assertRegex(said, r"skipped 1 v0{15}2: bytes at \d+ differ from their checksum")
+                self.assertRegex(said,
+                                 r"skipped 1 v0{15}2: bytes at \d+ differ from their checksum")
                 # Nothing of the damaged one is left in the pools.
-                self.assertRegex(self.run_on(mpi, [1, 0], "read", 1), r"skipped 1 v0{15}2: bytes at")
+                self.assertRegex(self.run_on(mpi, [1, 0], "read", 1),
+                                 r"skipped 1 v0{15}2: bytes at")
                 self.lose()
                 self.flip(f"v{1:016x}-00002.manifest", 1100)
                 said = self.run_on(mpi, [0, 1], "none")
-                self.assertRegex(said, "none: checkpoint field: options.lower: no version is whole: .*; begin anew")
+                self.assertRegex(
+                    said,
+                    "none: checkpoint field: options.lower: no version is whole: .*; begin anew")
                 self.begin_anew()
 
     def test_killed_while_it_copies(self):
         mpi = MPIS[0]
         self.run_on(mpi, [0, 1, 2], "write", 1)
-        job = subprocess.Popen(self.command(mpi, [0, 1, 2], "write", *range(2, 1000)), stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, env=self.environment, start_new_session=True)
+        job = subprocess.Popen(self.command(mpi, [0, 1, 2], "write", *range(2, 1000)),
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env=self.environment, start_new_session=True)
         self.addCleanup(job.stdout.close)
         said = []
         for line in job.stdout:
@@ -219,7 +234,11 @@ class CopiesOfNodes(unittest.TestCase):
                 in_the_way = f"{self.set}/v{2:016x}-00001.data"
                 os.makedirs(f"{in_the_way}/below")
                 said = self.run_on(mpi, [0, 1, 2, 1], "fail", 2)
-                self.assertRegex(said, r"rank 0: node \S+ \(pool \S*node1\S*\) could not copy its part to lower: Is a directory")
+                self.assertRegex(
+                    said,
+                    r"rank 0: node \S+ \(pool \S*node1\S*\) could not copy its part to lower: Is a"
+                    r" directory",
+                )
                 self.assertRegex(said, r"rank 1: \S+-00001.data: rename: Is a directory")
                 self.assertEqual(self.copies(), [1])
                 shutil.rmtree(in_the_way)
@@ -240,17 +259,23 @@ class CopiesOfNodes(unittest.TestCase):
         self.run_on(mpi, [0, 1, 2], "write", 1)
         shutil.rmtree(f"{self.lower}/.cairn-checkpoints")
         for missing, node in ((2, 1), (1, 2)):
-            said = json.loads(self.cairn("--json", "ckpt", "drain", "field", "--to", self.lower, node=node))
+            said = json.loads(
+                self.cairn("--json", "ckpt", "drain", "field", "--to", self.lower, node=node))
             self.assertEqual((said["version"], said["missing_parts"]), (1, missing))
             self.assertEqual(self.copies(), [])
-        self.assertIn("1 of other hosts is missing", self.cairn("ckpt", "drain", "field", "--to", self.lower, node=1))
-        self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", 1))
+        self.assertIn("1 of other hosts is missing",
+                      self.cairn("ckpt", "drain", "field", "--to", self.lower, node=1))
+        self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep",
+                                          1))
         self.assertEqual(self.copies(), [1])
         # All at once: whoever names the last part writes the record.
         shutil.rmtree(f"{self.lower}/.cairn-checkpoints")
-        hosts = [subprocess.Popen([CAIRN, "ckpt", "drain", "field", "--to", self.lower], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True,
-                                  env={**self.environment, "CAIRN_POOL_NAME": f"node{node}"}) for node in range(3)]
+        hosts = [
+            subprocess.Popen([CAIRN, "ckpt", "drain", "field", "--to", self.lower],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             env={**self.environment, "CAIRN_POOL_NAME": f"node{node}"})
+            for node in range(3)
+        ]
         said = [host.communicate(timeout=LIMIT_S)[0] for host in hosts]
         self.assertEqual([host.returncode for host in hosts], [0, 0, 0], said)
         self.assertEqual(self.copies(), [1])
@@ -272,14 +297,16 @@ class CopiesOfNodes(unittest.TestCase):
         self.cairn("pool", "create", "--size", "32M", node=login)
         self.cairn("ckpt", "restore", "field", "--from", self.lower, node=login)
         path = f"{self.place}/field.nc"
-        export = subprocess.run([CAIRN, "ckpt", "export", "field", path], capture_output=True, text=True, check=False,
-                                timeout=LIMIT_S, env={**self.environment, "CAIRN_POOL_NAME": f"node{login}"})
+        export = subprocess.run([CAIRN, "ckpt", "export", "field", path], capture_output=True,
+                                text=True, check=False, timeout=LIMIT_S,
+                                env={**self.environment, "CAIRN_POOL_NAME": f"node{login}"})
         if "libhdf5 is missing" in export.stderr:
             self.skipTest("no libhdf5")
         self.assertEqual(export.returncode, 0, export.stderr)
-        self.assertEqual([name for name in os.listdir(self.place) if name.startswith("field.nc")], ["field.nc"])
-        read = subprocess.run([PYTHON, "-B", READER, path, "read_h5py", "read_netcdf4"], capture_output=True, text=True,
-                              check=False, timeout=LIMIT_S)
+        self.assertEqual([name for name in os.listdir(self.place) if name.startswith("field.nc")],
+                         ["field.nc"])
+        read = subprocess.run([PYTHON, "-B", READER, path, "read_h5py", "read_netcdf4"],
+                              capture_output=True, text=True, check=False, timeout=LIMIT_S)
         if read.returncode != 0 and "No module named" in read.stderr:
             self.skipTest("no numpy")
         self.assertEqual(read.returncode, 0, read.stderr)
@@ -287,7 +314,8 @@ class CopiesOfNodes(unittest.TestCase):
         of_h5py, of_netcdf = found["read_h5py"], found["read_netcdf4"]
         if of_h5py is None or of_netcdf is None:
             self.skipTest("no h5py and netCDF4")
-        # As checkpoint_field.h has it: blocks of five ranks of three hosts, each with its halo, are one array.
+        # As checkpoint_field.h has it: blocks of five ranks of three hosts, each with its halo, are
+        # one array.
         planes, rows, columns = 25, 14, 9
         wanted = [(2 * planes * rows * columns + i) / 7 for i in range(planes * rows * columns)]
         for one in (of_h5py["field"], of_netcdf["variables"]["field"]):
@@ -306,8 +334,9 @@ class CopiesOfNodes(unittest.TestCase):
         command = self.command(MPIS[0], [0, 1], "write", 1)
         last = len(command) - 1 - command[::-1].index(self.lower)
         command[last] += "/other"
-        said = text_of_refused(lambda: subprocess.run(command, capture_output=True, text=True, check=False,
-                                                      timeout=LIMIT_S, env=self.environment))
+        said = text_of_refused(
+            lambda: subprocess.run(command, capture_output=True, text=True, check=False, timeout=
+                                   LIMIT_S, env=self.environment))
         self.assertIn("options: ranks differ in lower", said)
 
 

@@ -1,5 +1,6 @@
-"""Ranks make, write, read, move, list and remove the same few names by POSIX calls: names_storm.py SEED SECONDS. Rank 0 says in the end what
-there is, as os.walk() has it. A file's bytes are all of one rank."""
+"""Ranks make, write, read, move, list and remove the same few names by POSIX calls: names_storm.py
+SEED SECONDS. Rank 0 says in the end what there is, as os.walk() has it. A file's bytes are all of
+one rank."""
 
 import os
 import random
@@ -10,7 +11,8 @@ from mpi4py import MPI
 
 NAMES = 6
 LARGEST = 100_000
-# What POSIX lets a call say here; and what is told of other hosts' files: open, or gone while they are read.
+# What POSIX lets a call say here; and what is told of other hosts' files: open, or gone while they
+# are read.
 MISSING = {"FileNotFoundError", "FileExistsError", "NotADirectoryError"}
 TOLD = {"Directory not empty", "Device or resource busy", "Input/output error"}
 

@@ -1,5 +1,5 @@
-"""MPI ranks of several nodes write checkpoints together; other numbers of ranks and nodes restart from them bitwise. Processes
-and whole hosts are killed at random moments."""
+"""MPI ranks of several nodes write checkpoints together; other numbers of ranks and nodes restart
+from them bitwise. Processes and whole hosts are killed at random moments."""
 
 import os
 import random
@@ -14,7 +14,10 @@ from cluster_job import SEED, TESTS, Job, ended_well, mpis_with, new_directory, 
 from cluster_runner import VirtualCluster
 
 MPIS = mpis_with("cluster", "nodes_program")
-LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"], "mpich": ["mpiexec.mpich"]}
+LAUNCHER = {
+    "openmpi": ["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"],
+    "mpich": ["mpiexec.mpich"]
+}
 LIMIT_S = 120
 GRACE_S = 5  # for an MPI_Finalize that may not end
 KILLS = int(os.environ.get("CAIRN_NODES_KILLS", "2"))
@@ -33,17 +36,21 @@ class PoolsOfOneHost(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.mkdtemp(prefix="cairn-nodes-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
-        self.environment = {**os.environ, "CAIRN_POOL_DIR": self.place, "CAIRN_POOL_SIZE": "64MiB", "HOME": self.place,
-                            "CAIRN_CONFIG": "", "XDG_CONFIG_HOME": "", "CAIRN_POOL": ""}
+        self.environment = {
+            **os.environ, "CAIRN_POOL_DIR": self.place, "CAIRN_POOL_SIZE": "64MiB",
+            "HOME": self.place, "CAIRN_CONFIG": "", "XDG_CONFIG_HOME": "", "CAIRN_POOL": ""
+        }
 
     def run_on(self, mpi, nodes, *words, program="nodes_program"):
         """nodes: of each rank, its node."""
         command = []
         for node in nodes:
-            command += ([":"] if command else []) + ["-n", "1", "env", f"CAIRN_POOL_NAME=node{node}", program_of(mpi, program),
-                                                     *words]
-        done = subprocess.run([*LAUNCHER[mpi], *command], capture_output=True, text=True, check=False, timeout=LIMIT_S,
-                              env=self.environment)
+            command += ([":"] if command else []) + [
+                "-n", "1", "env", f"CAIRN_POOL_NAME=node{node}",
+                program_of(mpi, program), *words
+            ]
+        done = subprocess.run([*LAUNCHER[mpi], *command], capture_output=True, text=True,
+                              check=False, timeout=LIMIT_S, env=self.environment)
         self.assertTrue(ended_well(done, " are right"), done.stdout + done.stderr)
         return done.stdout
 
@@ -56,7 +63,8 @@ class PoolsOfOneHost(unittest.TestCase):
             version = 0
             # Each job has the nodes of the one before.
             for writers in ([1], [2, 1, 2], [0, 1, 0, 2, 1], [2, 1, 0]):
-                self.run_on(mpi, writers, "write", *map(str, range(version + 1, version + 4)), program="restart_program")
+                self.run_on(mpi, writers, "write", *map(str, range(version + 1, version + 4)),
+                            program="restart_program")
                 version += 3
                 for readers in ([0, 1, 2], [2, 2, 1, 0, 0, 3, 3], [3, 2, 1, 0]):
                     with self.subTest(mpi=mpi, writers=writers, readers=readers):
@@ -73,8 +81,12 @@ class PoolsOfOneHost(unittest.TestCase):
             self.run_on(mpi, [0, 1, 2], "some")
             for nodes in ([0, 1], [1], [2, 0, 3]):
                 said = self.run_on(mpi, nodes, "refused")
-                self.assertRegex(said, r"refused: no version can be read: version 2: its part on host \S+ is missing: no process "
-                                       r"of this run has that host's pool")
+                self.assertRegex(
+                    said,
+                    r"refused: no version can be read: version 2: its part on host \S+ is missing:"
+                    r" no process "
+                    r"of this run has that host's pool",
+                )
             self.assertIn("version 2\n", self.run_on(mpi, [2, 1, 0], "look"))
             self.run_on(mpi, [0, 1], "anew")
             self.assertIn("version 1000\n", self.run_on(mpi, [1, 0, 2], "look"))
@@ -92,7 +104,8 @@ class PoolsOfOneHost(unittest.TestCase):
 
 
 class Rounds(Job):
-    """The program over the hosts; `begun` and `committed` are the last versions that it has told of."""
+    """The program over the hosts; `begun` and `committed` are the last versions that it has told
+    of."""
 
     def __init__(self, command):
         self.begun, self.committed = 0, 0
@@ -117,11 +130,12 @@ class ThreeHosts(unittest.TestCase):
 
     def command(self, mpi, ranks, per_node, *words):
         place = f"CAIRN_POOL_DIR={self.disks}/$(hostname) CAIRN_POOL_SIZE=64MiB HOME={self.disks}"
-        return self.cluster.command("run", "--mpi", mpi, "-n", ranks, "-ppn", per_node, "--", "sh", "-c",
-                                    f"{place} exec {program_of(mpi)} {' '.join(words)}")
+        return self.cluster.command("run", "--mpi", mpi, "-n", ranks, "-ppn", per_node, "--", "sh",
+                                    "-c", f"{place} exec {program_of(mpi)} {' '.join(words)}")
 
     def run_part(self, mpi, ranks, per_node, *words):
-        """With MPICH 4.0 the program need not get out of MPI_Finalize (docs/user/mpi-multi-node.md)."""
+        """With MPICH 4.0 the program need not get out of MPI_Finalize
+        (docs/user/mpi-multi-node.md)."""
         job = Rounds(self.command(mpi, ranks, per_node, *words))
         job.wait_until(lambda: job.line_with("nodes are right"))
         if mpi == "mpich" and job.line_with("nodes are right"):

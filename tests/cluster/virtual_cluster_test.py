@@ -1,8 +1,8 @@
-"""The virtual cluster (deploy/virtual-cluster): its hosts are apart, MPI programs run over them, and what is done
-to a host happens to it.
+"""The virtual cluster (deploy/virtual-cluster): its hosts are apart, MPI programs run over them,
+and what is done to a host happens to it.
 
-CAIRN_CLUSTER=compose runs the tests that hold for both on containers instead, where there is a Docker engine.
-"""
+CAIRN_CLUSTER=compose runs the tests that hold for both on containers instead, where there is a
+Docker engine. """
 
 import contextlib
 import os
@@ -67,15 +67,18 @@ def processes_of(text):
 
 
 def users_of(namespaces):
-    """IDs of processes that are in one of the namespaces, given as /proc shows them. Not of those that have ended and
-    wait for this machine's first process to take note."""
+    """IDs of processes that are in one of the namespaces, given as /proc shows them. Not of those
+    that have ended and wait for this machine's first process to take note."""
     found = set()
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if pathlib.Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "Z":
+                if pathlib.Path(
+                        entry.path,
+                        "stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "Z":
                     continue
-                if {os.readlink(f"{entry.path}/ns/{kind}") for kind in ("net", "mnt", "pid")} & namespaces:
+                if {os.readlink(f"{entry.path}/ns/{kind}")
+                        for kind in ("net", "mnt", "pid")} & namespaces:
                     found.add(int(entry.name))
     return found
 
@@ -99,7 +102,8 @@ class OnTwoNodes(unittest.TestCase):
         """Starts a process on node1 that counts in a shared file; returns what reads the count."""
         file = self.shared("beat")
         self.cluster.on("node1", "rm", "-f", file)
-        beating = self.cluster.start("node1", "sh", "-c", f"i=0; while sleep 0.02; do i=$((i + 1)); echo $i > {file}; done")
+        beating = self.cluster.start(
+            "node1", "sh", "-c", f"i=0; while sleep 0.02; do i=$((i + 1)); echo $i > {file}; done")
         self.addCleanup(beating.wait)
         self.addCleanup(beating.kill)
         count = lambda: int(self.text("node0", "sh", "-c", f"cat {file} 2> /dev/null || true") or 0)
@@ -107,11 +111,13 @@ class OnTwoNodes(unittest.TestCase):
         return count
 
     def test_each_has_its_own_name_memory_and_objects(self):
-        self.assertEqual([self.text(name, "hostname") for name in ("node0", "node1")], ["node0", "node1"])
+        self.assertEqual([self.text(name, "hostname") for name in ("node0", "node1")],
+                         ["node0", "node1"])
         self.cluster.on("node0", "sh", "-c", "echo 1 > /dev/shm/only-here; ipcmk -Q > /dev/null")
         self.assertEqual(self.text("node0", "ls", "/dev/shm"), "only-here")
         self.assertEqual(self.text("node1", "ls", "/dev/shm"), "")
-        self.assertNotEqual(self.text("node0", "cat", "/proc/sysvipc/msg"), self.text("node1", "cat", "/proc/sysvipc/msg"))
+        self.assertNotEqual(self.text("node0", "cat", "/proc/sysvipc/msg"),
+                            self.text("node1", "cat", "/proc/sysvipc/msg"))
         self.assertEqual(self.text("node0", "stat", "-f", "-c", "%T", "/dev/shm"), "tmpfs")
         self.cluster.on("node0", "rm", "/dev/shm/only-here")
 
@@ -134,11 +140,13 @@ class OnTwoNodes(unittest.TestCase):
             with self.subTest(mpi=mpi):
                 if mpi == "openmpi" and os.environ.get("CAIRN_SANITIZE"):
                     self.skipTest("its launcher does not hand on that strangers' leaks are theirs")
-                out = self.cluster.mpi(mpi, 2, program, "multiple", "test", *windows, settings=settings).stdout
+                out = self.cluster.mpi(mpi, 2, program, "multiple", "test", *windows,
+                                       settings=settings).stdout
                 places = dict(re.findall(r"^rank (\d) on (\S+)$", out, re.M))
                 self.assertEqual(places, {"0": "node0", "1": "node1"}, out)
                 done = re.findall(r"^(\w+) \w+ ok \d+$", out, re.M)
-                self.assertEqual({window: done.count(window) for window in windows}, dict.fromkeys(windows, 7), out)
+                self.assertEqual({window: done.count(window)
+                                  for window in windows}, dict.fromkeys(windows, 7), out)
 
     def test_a_stopped_node_does_nothing_until_it_goes_on(self):
         count = self.beat()
@@ -165,7 +173,8 @@ class OnTwoNodes(unittest.TestCase):
     def test_a_node_that_is_cut_off_hears_nothing_and_says_nothing(self):
         server = self.cluster.start("node1", "python3", "-c", SERVER, stdout=subprocess.PIPE)
         self.assertEqual(server.stdout.readline(), "listening\n")
-        client = self.cluster.start("node0", "python3", "-c", CLIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        client = self.cluster.start("node0", "python3", "-c", CLIENT, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE)
 
         def ask(line):
             client.stdin.write(line)
@@ -191,7 +200,10 @@ class Namespaces(unittest.TestCase):
     def seen_outside(self, directory):
         """Whatever of the cluster this machine's own network, mounts and files show."""
         links = set(os.listdir("/sys/class/net")) & {"cluster", "node0", "node1"}
-        mounts = [line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if directory in line]
+        mounts = [
+            line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+            if directory in line
+        ]
         return links, mounts
 
     def test_down_leaves_nothing(self):
@@ -199,8 +211,10 @@ class Namespaces(unittest.TestCase):
         cluster.up(2)
         namespaces = set()
         for name in ("login", "node0", "node1"):
-            namespaces |= set(cluster.on(name, "sh", "-c", "readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/pid")
-                              .stdout.split())
+            namespaces |= set(
+                cluster.on(name, "sh", "-c",
+                           "readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/pid").stdout.
+                split())
         self.assertEqual(len(namespaces), 9)
         # One that the command's end leaves, as daemons do.
         cluster.on("node1", "sh", "-c", "setsid sleep 1000 > /dev/null 2>&1 &")
@@ -243,12 +257,14 @@ class Namespaces(unittest.TestCase):
         cluster.up(2)
         boot_id = lambda name: cluster.on(name, "cat", "/proc/sys/kernel/random/boot_id").stdout
         before = boot_id("node0"), boot_id("node1")
-        self.assertEqual(len({*before, pathlib.Path("/proc/sys/kernel/random/boot_id").read_text()}), 3)
+        self.assertEqual(
+            len({*before, pathlib.Path("/proc/sys/kernel/random/boot_id").read_text()}), 3)
         cluster.change("kill", "node1")
         cluster.change("join", "node1")
         self.assertEqual(boot_id("node0"), before[0])
         self.assertNotEqual(boot_id("node1"), before[1])
-        self.assertEqual(cluster.on("node0", "sh", "-c", "ls /sys/class/net").stdout.split(), ["eth0", "lo"])
+        self.assertEqual(
+            cluster.on("node0", "sh", "-c", "ls /sys/class/net").stdout.split(), ["eth0", "lo"])
         cluster.on("node1", "sh", "-c", "setsid sleep 1234 > /dev/null 2>&1 &")
         cluster.on("node1", "pgrep", "-f", "sleep 1234")
         cluster.on("node0", "pgrep", "-f", "sleep 1234", expect=1)
@@ -257,7 +273,9 @@ class Namespaces(unittest.TestCase):
         cluster = self.cluster()
         self.assertIn("no cluster", cluster.do("list", expect=125).stderr)
         cluster.up(2, "--memory", "64m", "--huge")
-        self.assertIn("huge=always", cluster.on("node1", "grep", " /dev/shm ", "/proc/mounts").stdout.splitlines()[-1])
+        self.assertIn(
+            "huge=always",
+            cluster.on("node1", "grep", " /dev/shm ", "/proc/mounts").stdout.splitlines()[-1])
         size = cluster.on("node1", "stat", "-f", "-c", "%b %S", "/dev/shm").stdout.split()
         self.assertEqual(int(size[0]) * int(size[1]), 64 << 20)
         self.assertIn("up already", cluster.up(2, expect=125).stderr)
@@ -278,20 +296,27 @@ class Namespaces(unittest.TestCase):
         where = ["--dir", cluster.directory]
 
         def vcluster(*words, code=0):
-            done = subprocess.run([*map(str, call), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            done = subprocess.run([*map(str, call), *words], capture_output=True, text=True,
+                                  check=False, stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
             return done
 
         vcluster(*where, "up", "2", "--memory", "64m")
-        for words in (["list", *where], [*where, "list"], [*where, "--name", "any", "list"], ["list", "--name", "any", *where]):
+        for words in (["list", *where], [*where,
+                                         "list"], [*where, "--name", "any",
+                                                   "list"], ["list", "--name", "any", *where]):
             self.assertIn("node1", vcluster(*words).stdout)
-        for words in (["exec", "node1", *where], ["exec", *where, "node1"], [*where, "exec", "node1"]):
+        for words in (["exec", "node1", *where], ["exec", *where,
+                                                  "node1"], [*where, "exec", "node1"]):
             self.assertEqual(vcluster(*words, "--", "hostname").stdout, "node1\n")
         for words in (["stop", "node1", *where], [*where, "continue", "node1"]):
             vcluster(*words)
         # Of the two, the one nearer to the action counts.
-        self.assertIn("no cluster", vcluster(*where, "list", "--dir", cluster.directory + "-none", code=125).stderr)
-        self.assertIn("-- COMMAND is missing", vcluster("exec", "node1", *where, "hostname", code=125).stderr)
+        self.assertIn(
+            "no cluster",
+            vcluster(*where, "list", "--dir", cluster.directory + "-none", code=125).stderr)
+        self.assertIn("-- COMMAND is missing",
+                      vcluster("exec", "node1", *where, "hostname", code=125).stderr)
         self.assertIn("not known: --nmae", vcluster("list", *where, "--nmae", "x", code=125).stderr)
         self.assertIn("invalid choice", vcluster("lits", code=125).stderr)
         vcluster("down", *where)
@@ -299,22 +324,30 @@ class Namespaces(unittest.TestCase):
     def test_cairn_is_found_by_name_on_every_host(self):
         cluster = self.cluster()
         cluster.up(2)
-        path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if not os.access(f"{each}/cairn", os.X_OK))
+        path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep)
+                               if not os.access(f"{each}/cairn", os.X_OK))
         for name in ("login", "node0", "node1"):
-            self.assertRegex(cluster.on(name, "cairn", "--version", env={**os.environ, "PATH": path}).stdout, r"\d+\.\d+")
+            self.assertRegex(
+                cluster.on(name, "cairn", "--version", env={**os.environ, "PATH": path}).stdout,
+                r"\d+\.\d+")
         for mpi, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")):
             if shutil.which(launcher):
-                done = cluster.do("run", "--mpi", mpi, "-n", 2, "--", "cairn", "--version", env={**os.environ, "PATH": path})
+                done = cluster.do("run", "--mpi", mpi, "-n", 2, "--", "cairn", "--version",
+                                  env={**os.environ, "PATH": path})
                 self.assertEqual(len(set(done.stdout.split("\n"))), 2, done.stdout)
                 self.assertEqual(done.stdout.count("cairn"), 2, done.stdout)
 
     def test_the_commands_in_the_readme(self):
         """All of them in one bash, as they stand."""
-        script = re.search(r"^```sh\n(.*?)^```", (DEPLOY / "README.md").read_text(), re.M | re.S).group(1)
+        script = re.search(r"^```sh\n(.*?)^```", (DEPLOY / "README.md").read_text(),
+                           re.M | re.S).group(1)
         scratch = tempfile.mkdtemp(prefix="cairn-cluster-", dir="/tmp")
         self.addCleanup(shutil.rmtree, scratch)
-        done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", script], cwd=scratch, capture_output=True, text=True,
-                              env={**os.environ, "TMPDIR": scratch, "PATH": f"{DEPLOY}:{os.environ['PATH']}"}, check=False)
+        done = subprocess.run(
+            ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=scratch, capture_output=True,
+            text=True,
+            env={**os.environ, "TMPDIR": scratch,
+                 "PATH": f"{DEPLOY}:{os.environ['PATH']}"}, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r" 2 node0\n +2 node1\n", done.stderr)
         self.assertEqual(sorted(os.listdir(scratch)), ["who"])
@@ -330,12 +363,14 @@ class Namespaces(unittest.TestCase):
         shutil.copytree(DEPLOY, copy)
         cluster.program = os.path.join(copy, "vcluster")
         os.chown(cluster.scratch, 65534, 65534)
-        if subprocess.run([*user, "unshare", "--user", "--map-root-user", "--net", "true"], check=False).returncode != 0:
+        if subprocess.run([*user, "unshare", "--user", "--map-root-user", "--net", "true"],
+                          check=False).returncode != 0:
             self.assertIn("lets users make user namespaces", cluster.up(2, expect=125).stderr)
             return
         cluster.up(2)
         self.assertEqual(cluster.on("node1", "hostname").stdout, "node1\n")
-        self.assertEqual(set(cluster.mpi("mpich", 2, "hostname").stdout.split()), {"node0", "node1"})
+        self.assertEqual(set(cluster.mpi("mpich", 2, "hostname").stdout.split()),
+                         {"node0", "node1"})
 
 
 class ComposeFile(unittest.TestCase):
@@ -347,7 +382,8 @@ class ComposeFile(unittest.TestCase):
             self.assertEqual(service["hostname"], name)
             self.assertIn("${CAIRN_SHARED:-shared}:/shared", service["volumes"])
             self.assertEqual(service["build"]["dockerfile"], "deploy/virtual-cluster/Dockerfile")
-            self.assertTrue((DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file())
+            self.assertTrue(
+                (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file())
         for package in ("openmpi-bin", "mpich", "openssh-server", "openssh-client"):
             self.assertIn(package, image)
 

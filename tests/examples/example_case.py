@@ -1,4 +1,5 @@
-"""What the tests of examples/ share: each MPI's programs, a scratch directory, and how programs are started."""
+"""What the tests of examples/ share: each MPI's programs, a scratch directory, and how programs are
+started."""
 
 import os
 import pathlib
@@ -16,7 +17,8 @@ CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
 BUILT = pathlib.Path(os.environ["CAIRN_BUILD_DIR"]) / "examples"
 SOURCES = SOURCE / "examples"
 MPIS = sorted(path.parent.name for path in BUILT.glob("*/field"))
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
@@ -27,10 +29,13 @@ class ExampleCase(unittest.TestCase):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-examples-", dir="/dev/shm"))
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         # A killed Open MPI leaves its shared memory behind: in here it is removed with the rest.
-        self.environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
-                            "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
-                            "OMPI_MCA_orte_tmpdir_base": str(self.scratch)}
-        if "CAIRN_PRELOAD_FIRST" in os.environ:  # a sanitized build: its runtime comes before our library
+        self.environment = {
+            **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
+            "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
+            "OMPI_MCA_orte_tmpdir_base": str(self.scratch)
+        }
+        # a sanitized build: its runtime comes before our library
+        if "CAIRN_PRELOAD_FIRST" in os.environ:
             self.environment["LD_PRELOAD"] = os.environ["CAIRN_PRELOAD_FIRST"]
 
     def directory(self, name):
@@ -41,8 +46,9 @@ class ExampleCase(unittest.TestCase):
     def start(self, command, cover=None):
         if cover:
             command = [CAIRN, "run", "--at", cover, "--pool-size", "128MiB", "--", *command]
-        return subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+        return subprocess.Popen(list(map(str, command)), env=self.environment,
+                                stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, errors="replace")
 
     def run_to_end(self, command, cover=None):
         process = self.start(command, cover)

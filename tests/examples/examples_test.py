@@ -1,5 +1,5 @@
-"""The programs of examples/, with every MPI that was found: what they write under `cairn run` is what they write
-without it, also when they are killed in between and go on with other ranks."""
+"""The programs of examples/, with every MPI that was found: what they write under `cairn run` is
+what they write without it, also when they are killed in between and go on with other ranks."""
 
 import os
 import pathlib
@@ -12,21 +12,25 @@ import unittest
 from example_case import CAIRN, BUILT, ENVIRONMENT, MPIS, SOURCES, ExampleCase, kill_tree, main
 
 # The distribution's numpy may belong to another interpreter than the one that is first in PATH.
-NUMPY = next((python for python in [sys.executable, "/usr/bin/python3"] if os.path.exists(python)
-              and subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0), None)
+NUMPY = next(
+    (python for python in [sys.executable, "/usr/bin/python3"]
+     if os.path.exists(python) and subprocess.run(
+         [python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0),
+    None)
 
 
 def mpi_of_python():
     """The MPI that mpi4py of that interpreter uses, or None."""
     source = "from mpi4py import MPI; print(MPI.Get_library_version())"
-    run = subprocess.run([NUMPY or sys.executable, "-c", source], capture_output=True, text=True, check=False,
-                         env={**os.environ, **ENVIRONMENT})
+    run = subprocess.run([NUMPY or sys.executable, "-c", source], capture_output=True, text=True,
+                         check=False, env={**os.environ, **ENVIRONMENT})
     return "openmpi" if "Open MPI" in run.stdout else "mpich" if "MPICH" in run.stdout else None
 
 
 class Examples(ExampleCase):
     def field(self, mpi, ranks, steps, directory):
-        return self.mpi_command(mpi, ranks, "field", "--size", 40, "--steps", steps, "--every", 4, "--directory", directory)
+        return self.mpi_command(mpi, ranks, "field", "--size", 40, "--steps", steps, "--every", 4,
+                                "--directory", directory)
 
     def test_field_goes_on_where_it_was_killed(self):
         for mpi in MPIS:
@@ -49,7 +53,8 @@ class Examples(ExampleCase):
                 self.run_to_end(self.field(mpi, 3, reached + 10, covered), covered)
                 self.run_to_end(self.field(mpi, 2, 4, plain))
                 self.run_to_end(self.field(mpi, 1, reached + 10, plain))
-                self.assertEqual((plain / "field.checkpoint").read_bytes(), (covered / "field.checkpoint").read_bytes())
+                self.assertEqual((plain / "field.checkpoint").read_bytes(),
+                                 (covered / "field.checkpoint").read_bytes())
 
     def test_field_refuses_what_is_not_its_checkpoint(self):
         for mpi in MPIS:
@@ -81,7 +86,8 @@ class Examples(ExampleCase):
             with self.subTest(mpi=mpi):
                 plain, covered = self.directory(f"plain-{mpi}"), self.directory(f"covered-{mpi}")
                 self.run_to_end(self.mpi_command(mpi, 3, "mpiio", plain / "lines"))
-                output = self.run_to_end(self.mpi_command(mpi, 3, "mpiio", covered / "lines"), covered)
+                output = self.run_to_end(self.mpi_command(mpi, 3, "mpiio", covered / "lines"),
+                                         covered)
                 self.assertIn("3 ranks: all read their neighbours' lines", output)
                 self.assertEqual((plain / "lines").read_bytes(), (covered / "lines").read_bytes())
 
@@ -131,16 +137,22 @@ class Examples(ExampleCase):
 
     def test_each_language_goes_on_from_checkpoints_of_each(self):
         self.python_mpi = mpi_of_python()
-        self.environment.update(PYTHONPATH=str(SOURCES.parent / "bindings/python"), CAIRN_POOL_SIZE="64MiB",
-                                CAIRN_LIBRARY=str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
+        self.environment.update(
+            PYTHONPATH=str(SOURCES.parent / "bindings/python"), CAIRN_POOL_SIZE="64MiB",
+            CAIRN_LIBRARY=str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
         for mpi in MPIS:
             with self.subTest(mpi=mpi):
-                languages = ["", *(one for one in ("_f90", "_cc") if (BUILT / mpi / f"heat{one}").exists())]
+                languages = [
+                    "", *(one for one in ("_f90", "_cc") if (BUILT / mpi / f"heat{one}").exists())
+                ]
                 if NUMPY and not os.environ.get("CAIRN_SANITIZE"):
                     languages.append("py")
                 # Each follows each other one once; with one MPI, for the time it takes.
-                order = [two for one in range(len(languages)) for other in range(one + 1, len(languages))
-                         for two in (languages[one], languages[other])]
+                order = [
+                    two for one in range(len(languages))
+                    for other in range(one + 1, len(languages))
+                    for two in (languages[one], languages[other])
+                ]
                 order = [*(order if mpi == MPIS[0] else languages), ""]
                 self.environment["CAIRN_POOL_NAME"] = f"languages-{mpi}"
                 for number, language in enumerate(order):
@@ -148,8 +160,9 @@ class Examples(ExampleCase):
                     if number > 0:
                         self.assertIn(f"goes on after step {10 * number}\n", output)
                 self.environment["CAIRN_POOL_NAME"] = f"language-{mpi}"
-                self.assertEqual(self.result_of(self.run_to_end(self.heat(mpi, 1, 10 * len(order)))),
-                                 self.result_of(output))
+                self.assertEqual(
+                    self.result_of(self.run_to_end(self.heat(mpi, 1, 10 * len(order)))),
+                    self.result_of(output))
 
     def test_hello_finds_its_file_again(self):
         pool = self.scratch / "hello-pool"
@@ -163,9 +176,10 @@ class Examples(ExampleCase):
         output = self.run_to_end([BUILT / "tiers", directory / "checkpoint"], directory)
         size = 8 << 20
         lines = output.splitlines()
-        self.assertEqual([int(word) for line in lines for word in line.split() if word.isdigit()][1::3],
-                         [0, 0, size, 0], output)
-        for line, (when, undrained) in zip(lines, [("written", size), ("drained", 0), ("evicted", 0), ("staged", 0)]):
+        self.assertEqual([int(word) for line in lines for word in line.split()
+                          if word.isdigit()][1::3], [0, 0, size, 0], output)
+        for line, (when, undrained) in zip(lines, [("written", size), ("drained", 0),
+                                                   ("evicted", 0), ("staged", 0)]):
             self.assertRegex(line, rf"^{when}: \d+ bytes in the pool, .* {undrained} undrained$")
         self.assertTrue(lines[2].startswith("evicted: 0 bytes in the pool"), output)
         self.assertGreaterEqual(int(lines[3].split()[1]), size)

@@ -1,4 +1,5 @@
-"""examples/sedov with every MPI: its physics on coarse meshes, the same bits on any number of ranks, and restarts."""
+"""examples/sedov with every MPI: its physics on coarse meshes, the same bits on any number of
+ranks, and restarts."""
 
 import random
 import re
@@ -47,13 +48,15 @@ class Sedov(ExampleCase):
             reached = 0
             for ranks in (4, 1, 8, 2):
                 with self.subTest(mpi=mpi, ranks=ranks):
-                    process = self.start(self.sedov(mpi, ranks, *words, "--every", 1, "--report", 1))
+                    process = self.start(self.sedov(mpi, ranks, *words, "--every", 1, "--report",
+                                                    1))
                     line = process.stdout.readline()
                     if reached:
                         self.assertRegex(line, r"^goes on after cycle \d+$")
                         self.assertGreaterEqual(int(line.split()[-1]), reached)
                         line = process.stdout.readline()
-                    self.assertRegex(line, r"^cycle \d+: ")  # the checkpoint of this cycle is written
+                    # the checkpoint of this cycle is written
+                    self.assertRegex(line, r"^cycle \d+: ")
                     reached = int(line.split()[1].rstrip(":"))
                     time.sleep(random.random() / 10)
                     kill_tree(process)

@@ -1,5 +1,5 @@
-"""Fortran's modules: every kind and rank, sections and pointers, each call, and PALM's calls on several numbers of
-ranks with every MPI that was found."""
+"""Fortran's modules: every kind and rank, sections and pointers, each call, and PALM's calls on
+several numbers of ranks with every MPI that was found."""
 
 import os
 import pathlib
@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 BUILT = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "fortran"
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
@@ -22,14 +23,16 @@ class Fortran(unittest.TestCase):
     def setUp(self):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-fortran-", dir="/dev/shm"))
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
-        self.environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
-                            "CAIRN_POOL_SIZE": "64MiB",
-                            "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
-                            "OMPI_MCA_orte_tmpdir_base": str(self.scratch)}
+        self.environment = {
+            **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
+            "CAIRN_POOL_SIZE": "64MiB", "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
+            "OMPI_MCA_orte_tmpdir_base": str(self.scratch)
+        }
 
     def run_to_end(self, *command):
-        run = subprocess.run(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", timeout=200, check=False)
+        run = subprocess.run(list(map(str, command)), env=self.environment,
+                             stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, errors="replace", timeout=200, check=False)
         self.assertEqual(0, run.returncode, run.stdout)
         return run.stdout
 
@@ -54,7 +57,8 @@ class Fortran(unittest.TestCase):
                 self.assertEqual("created step 10\n", self.palm(mpi, 2, "create", 10))
                 step = 11  # `create` writes two versions
                 for ranks in 4, 6, 3, 1:
-                    self.assertEqual(f"restored step {step}\n", self.palm(mpi, ranks, "restore", step))
+                    self.assertEqual(f"restored step {step}\n",
+                                     self.palm(mpi, ranks, "restore", step))
                     self.assertEqual(f"restored step {step}\ncreated step {step + 9}\n",
                                      self.palm(mpi, ranks, "create", step + 9))
                     step += 10

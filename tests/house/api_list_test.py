@@ -1,4 +1,5 @@
-"""include/cairn/api.def names exactly the functions that the public headers declare; docs/c-api.md is made from it."""
+"""include/cairn/api.def names exactly the functions that the public headers declare; docs/c-api.md
+is made from it."""
 
 import re
 import subprocess
@@ -34,7 +35,8 @@ house.must_accept(check, [
 
 headers = [n for n in house.files(".h") if n.parts[0] == "include"]
 found = check("\n".join(map(house.text, headers)), house.text("include/cairn/api.def"))
-made = subprocess.run([sys.executable, "-B", house.ROOT / "include/cairn/make_api_reference.py", "--check"],
-                      capture_output=True, text=True, check=False)
+made = subprocess.run(
+    [sys.executable, "-B", house.ROOT / "include/cairn/make_api_reference.py", "--check"],
+    capture_output=True, text=True, check=False)
 found += [made.stderr.strip()] if made.returncode != 0 else []
 house.verdict(found, f"api.def and {len(headers)} headers name the same functions")

@@ -1,9 +1,8 @@
 """Commands in the documentation run as they stand.
 
-A fenced block (sh or console) after the line `<!-- run -->` is run: all such blocks of a file in one
-bash, in an empty folder, with the built `cairn` in PATH. In a console block the lines after "$ " are
-commands and the others show what a reader may see; they are not compared.
-"""
+A fenced block (sh or console) after the line `<!-- run -->` is run: all such blocks of a file in
+one bash, in an empty folder, with the built `cairn` in PATH. In a console block the lines after "$
+" are commands and the others show what a reader may see; they are not compared. """
 
 import os
 import re
@@ -53,8 +52,9 @@ for name in house.files(".md"):
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     scratch = tempfile.mkdtemp(prefix="cairn-docs-")
     pool = tempfile.mkdtemp(prefix="cairn-docs-", dir=memory)
-    environment = dict(os.environ, HOME=scratch, CAIRN_POOL_DIR=pool,
-                       PATH=f"{os.environ.get('CAIRN_BIN_DIR', house.BUILD / 'bin')}:{os.environ['PATH']}")
+    environment = dict(
+        os.environ, HOME=scratch, CAIRN_POOL_DIR=pool,
+        PATH=f"{os.environ.get('CAIRN_BIN_DIR', house.BUILD / 'bin')}:{os.environ['PATH']}")
     try:
         run = subprocess.run(["bash", "-eu", "-o", "pipefail", "-x", "-c", script], cwd=scratch,
                              env=environment, stdin=subprocess.DEVNULL, capture_output=True,

@@ -35,7 +35,8 @@ def entry_of(name):
 tests = [n for n in house.files(*SOURCES) if n.stem.endswith("_test")]
 names = registered()
 commands = house.BUILD / "compile_commands.json"
-compiled = {entry["file"] for entry in json.loads(commands.read_text())} if commands.exists() else set()
+compiled = {entry["file"]
+            for entry in json.loads(commands.read_text())} if commands.exists() else set()
 
 found = []
 for test in tests:

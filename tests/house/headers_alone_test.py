@@ -50,7 +50,8 @@ def mpis():
     found = [["-isystem", "adapters/mpiio/abi"]]
     for wrapper in filter(shutil.which, ("mpicc.openmpi", "mpicc.mpich")):
         line = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=True).stdout
-        found.append([word.replace("-I", "-isystem", 1) for word in line.split() if word.startswith("-I")])
+        found.append(
+            [word.replace("-I", "-isystem", 1) for word in line.split() if word.startswith("-I")])
     return found[-1:]
 
 
@@ -58,7 +59,8 @@ jobs = []
 for c, cxx in compilers():
     as_c = [c, "-x", "c", "-std=c11", "-Wpedantic", "-Wstrict-prototypes"] + COMMON
     as_cxx = [cxx, "-x", "c++", "-std=c++20", "-Wpedantic"] + COMMON
-    jobs += [(as_cxx, "include", name.relative_to("include")) for name in house.files(".hpp") if name.parts[0] == "include"]
+    jobs += [(as_cxx, "include", name.relative_to("include")) for name in house.files(".hpp")
+             if name.parts[0] == "include"]
     for name in house.files(".h"):
         if name.parts[0] == "include":
             header = name.relative_to("include")
@@ -66,11 +68,13 @@ for c, cxx in compilers():
         elif is_first_in_its_source(name):
             continue
         elif name.parts[:3] == ("src", "cluster", "mpi") and c == compilers()[0][0]:
-            jobs += [(as_cxx + ["-Iinclude"] + flags, "src", name.relative_to("src")) for flags in mpis()]
+            jobs += [(as_cxx + ["-Iinclude"] + flags, "src", name.relative_to("src"))
+                     for flags in mpis()]
         elif name.parts[0] == "src" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "src", name.relative_to("src")))
         elif name.parts[:3] == ("adapters", "mpiio", "backend") and c == compilers()[0][0]:
-            jobs += [(as_cxx + ["-Iinclude", "-Isrc"] + flags, "adapters", name.relative_to("adapters")) for flags in mpis()]
+            jobs += [(as_cxx + ["-Iinclude", "-Isrc"] + flags, "adapters",
+                      name.relative_to("adapters")) for flags in mpis()]
         elif name.parts[0] == "adapters" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "adapters", name.relative_to("adapters")))
 

@@ -11,7 +11,9 @@ BUILD = pathlib.Path(os.environ.get("CAIRN_BUILD_DIR", ROOT / "build/release"))
 SKIPPED = 77  # the exit code that ctest shows as "skipped"
 
 # The include law: a folder of src/ may include itself and what stands before it.
-LAYERS = ["base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"]
+LAYERS = [
+    "base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"
+]
 # Rooms of a folder of src/ or adapters/ have an order too: a room may include itself and the rooms
 # of earlier rows.
 ROOMS = {
@@ -45,8 +47,10 @@ def text(name):
 def without_comments(source):
     """C or C++ text with comments blanked and string contents emptied; line numbers stay."""
     pattern = re.compile(
-        r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-        re.S)
+        r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
+        r"'(?:\\.|[^'\\\n])+'",
+        re.S,
+    )
 
     def blank(match):
         piece = match.group(0)

@@ -11,7 +11,8 @@ HEAVY = re.compile(r"^(fmt|CLI|yaml-cpp|nlohmann|iostream$|fstream$|sstream$|reg
 
 
 def room_of(parts):
-    """(folder, room) of a path below src/ or adapters/ if the folder has rooms; room: None if in none."""
+    """(folder, room) of a path below src/ or adapters/ if the folder has rooms; room: None if in
+    none."""
     for folder in house.ROOMS:
         depth = folder.count("/") + 1
         if "/".join(parts[:depth]) == folder:
@@ -52,7 +53,8 @@ def allowed(place, quoted, target):
     if is_loader or (parts[:2] == ("src", "capi") and target.startswith("cluster/mpi/loader/")):
         if quoted and first != "cairn" and not target.startswith("cluster/mpi/loader/"):
             return "the loader of the transport sees include/cairn and its own folder"
-        return "too heavy for what is loaded into other people's programs" if HEAVY.match(target) else None
+        return "too heavy for what is loaded into other people's programs" if HEAVY.match(
+            target) else None
     if is_transport:
         if quoted and first != "cairn" and not target.startswith("cluster/mpi/"):
             return "the transport sees include/cairn and its own folder"
@@ -62,8 +64,11 @@ def allowed(place, quoted, target):
         return "the transport is for adapters of MPI programs"
 
     if target.startswith("cairn/adapter/"):
-        if parts[0] in ("cli", "bindings", "service", "examples") or parts[:2] == ("include", "cairn") \
-                and parts[2] != "adapter":
+        if (
+            parts[0] in ("cli", "bindings", "service", "examples")
+            or parts[:2] == ("include", "cairn")
+            and parts[2] != "adapter"
+        ):
             return "include/cairn/adapter is for adapters and may change between releases"
     if parts[0] == "src" and not is_transport:
         layer = parts[1]
@@ -83,7 +88,10 @@ def allowed(place, quoted, target):
         if parts[1] == "engine" and quoted and first not in ("cairn", "engine"):
             return "the adapters' engine sees include/cairn and its own folder"
         if quoted and first not in ("cairn", "engine", parts[1]):
-            return "an adapter sees engine and its own folder; what it asks of another is in engine/paths.h"
+            return (
+                "an adapter sees engine and its own folder; what it asks of another is in"
+                " engine/paths.h"
+            )
         if target.startswith("../") or first in ("src", "cli"):
             return "an adapter sees include/cairn and its own folder"
         reason = None if target.endswith(".def") else room_refused(parts[1:], target)
@@ -152,22 +160,25 @@ house.must_find(check, [
     ("include/cairn/cover.h", '#include "cairn/adapter/shared.h"\n'),
     ("cli/a.cc", "#include <cairn/adapter/shared.h>\n"),
 ])
-house.must_accept(check, [
-    ("src/media/a.cc", '#include "base/status.h"\n#include "media/media.h"\n#include <vector>\n'),
-    ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
-    ("src/capi/a.cc", '#include "checkpoint/restart/plan.h"\n'),
-    ("src/checkpoint/store/a.cc", '#include "checkpoint/layout/box.h"\n#include "file/map.h"\n'),
-    ("src/checkpoint/store/a.cc", '#include "checkpoint/store/slot.h"\n'),
-    ("src/capi/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
-    ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
-    ("adapters/mpiio/backend/job/a.cc", '#include "cluster/mpi/session.h"\n'),
-    ("src/media/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
-    ("src/checkpoint/layout/a_test.cc", '#include "checkpoint/store/slot.h"\n#include "support/fresh_pool.h"\n'),
-    ("adapters/posix/fd/a.cc", '#include "posix/fd/table.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
-    ("adapters/posix/path/a.cc", '#include "engine/attach.h"\n#include "posix/fd/table.h"\n'),
-    ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
-    ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"),
-])
+house.must_accept(
+    check,
+    [("src/media/a.cc", '#include "base/status.h"\n#include "media/media.h"\n#include <vector>\n'),
+     ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
+     ("src/capi/a.cc", '#include "checkpoint/restart/plan.h"\n'),
+     ("src/checkpoint/store/a.cc", '#include "checkpoint/layout/box.h"\n#include "file/map.h"\n'),
+     ("src/checkpoint/store/a.cc", '#include "checkpoint/store/slot.h"\n'),
+     ("src/capi/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
+     ("src/cluster/mpi/a.cc",
+      '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
+     ("adapters/mpiio/backend/job/a.cc", '#include "cluster/mpi/session.h"\n'),
+     ("src/media/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
+     ("src/checkpoint/layout/a_test.cc",
+      '#include "checkpoint/store/slot.h"\n#include "support/fresh_pool.h"\n'),
+     ("adapters/posix/fd/a.cc",
+      '#include "posix/fd/table.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
+     ("adapters/posix/path/a.cc", '#include "engine/attach.h"\n#include "posix/fd/table.h"\n'),
+     ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
+     ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"), ])
 
 found = []
 sources = house.files(".h", ".cc", ".c", ".def", ".inc")

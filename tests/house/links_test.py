@@ -18,7 +18,10 @@ def anchor(heading):
 
 
 def anchors(source):
-    return {anchor(found) for found in HEADING.findall(re.sub(r"^```.*?^```", "", source, flags=re.M | re.S))}
+    return {
+        anchor(found)
+        for found in HEADING.findall(re.sub(r"^```.*?^```", "", source, flags=re.M | re.S))
+    }
 
 
 def check(name, source, exists=lambda path: (house.ROOT / path).exists(), read=house.text):
@@ -28,10 +31,12 @@ def check(name, source, exists=lambda path: (house.ROOT / path).exists(), read=h
         if re.match(r"[a-z]+:", target):
             continue
         path, _, heading = target.partition("#")
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(str(name)), path)) if path else str(name)
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(str(name)),
+                                                 path)) if path else str(name)
         if not exists(path):
             problems.append(f"{name}: links to {target}: there is no {path}")
-        elif heading and path.endswith(".md") and heading not in anchors(source if path == str(name) else read(path)):
+        elif heading and path.endswith(".md") and heading not in anchors(source if path ==
+                                                                         str(name) else read(path)):
             problems.append(f"{name}: links to {target}: {path} has no such heading")
     return problems
 

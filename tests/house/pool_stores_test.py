@@ -13,29 +13,76 @@ EXCUSE = re.compile(r"//\s*not pool memory:\s*\S")
 # (pattern, where it is looked for, what to do instead)
 EVERYWHERE = ("src", "adapters", "cli", "service")
 RULES = [
-    (re.compile(r"\b_mm\d*_(clwb|clflush|clflushopt|sfence|mfence|stream\w*|maskmove\w*)\b"),
-     EVERYWHERE, "flush and fence through persist::Region"),
-    (re.compile(r"\b__builtin_(ia32_(clwb|clflush|clflushopt|sfence|mfence|movnt\w*)|nontemporal_store)\b"),
-     EVERYWHERE, "flush and fence through persist::Region"),
+    (
+        re.compile(r"\b_mm\d*_(clwb|clflush|clflushopt|sfence|mfence|stream\w*|maskmove\w*)\b"),
+        EVERYWHERE,
+        "flush and fence through persist::Region",
+    ),
+    (
+        re.compile(
+            r"\b__builtin_(ia32_(clwb|clflush|clflushopt|sfence|mfence|movnt\w*)|"
+            r"nontemporal_store)\b"
+        ),
+        EVERYWHERE,
+        "flush and fence through persist::Region",
+    ),
     (re.compile(r"\b(__)?asm(__)?\b"), ("src",), "no assembler outside persist"),
-    (re.compile(r"\bpmem2?_(memcpy|memmove|memset|persist|flush|drain|msync|deep_\w+|get_\w+_fn)\w*"),
-     EVERYWHERE, "copy and persist through persist::Region"),
+    (
+        re.compile(
+            r"\bpmem2?_(memcpy|memmove|memset|persist|flush|drain|msync|deep_\w+|get_\w+_fn)\w*"
+        ),
+        EVERYWHERE,
+        "copy and persist through persist::Region",
+    ),
     (re.compile(r"(?<!\.)\bmsync\s*\("), ("src",), "write back through persist::Region::fence"),
     (re.compile(r"\bsync_file_range\s*\("), ("src",), "write back through persist::Region::fence"),
-    (re.compile(r"\b__(atomic_(store|exchange|compare_exchange|fetch|add|sub|or|and|xor|test|clear)|sync)_\w+"),
-     ("src",), "std::atomic for private memory, persist::Region for Words"),
-    (re.compile(r"\batomic_ref\b"), ("src",), "std::atomic for private memory, persist::Region for Words"),
+    (
+        re.compile(
+            r"\b__(atomic_(store|exchange|compare_exchange|fetch|add|sub|or|and|xor|test|clear)|"
+            r"sync)_\w+"
+        ),
+        ("src",),
+        "std::atomic for private memory, persist::Region for Words",
+    ),
+    (
+        re.compile(r"\batomic_ref\b"),
+        ("src",),
+        "std::atomic for private memory, persist::Region for Words",
+    ),
     (re.compile(r"reinterpret_cast<[^;]*\batomic\b"), ("src",), "use a persist::Word"),
-    (re.compile(r"\bconst_cast\s*<"), ("src",), "what is const in a pool is written through a Region"),
-    (re.compile(r"reinterpret_cast<\s*(std::)?u?int\d+_t\s*\*\s*>\s*\(\s*&"), ("src",),
-     "do not look behind a persist::Word"),
-    (re.compile(r"\bstatic_cast<[^;>]*\*\s*>\s*\([^;]*\bWord\b"), ("src",), "do not look behind a persist::Word"),
-    (re.compile(r"\b(mem(cpy|set|move|pcpy)|strn?cpy|bzero|explicit_bzero)\s*\(\s*[^,;]*\bbase\s*\(\s*\)"),
-     ("src",), "copy into a pool with persist::Region::copy or zero"),
-    (re.compile(r"\bbase\s*\(\s*\)\s*\[[^\]]*\]\s*([-+|&^]?=(?!=)|\+\+|--)"), ("src",),
-     "store into a pool through persist::Region"),
-    (re.compile(r"\*\s*\([^;()]*\bbase\s*\(\s*\)[^;()]*\)\s*([-+|&^]?=(?!=))"), ("src",),
-     "store into a pool through persist::Region"),
+    (
+        re.compile(r"\bconst_cast\s*<"),
+        ("src",),
+        "what is const in a pool is written through a Region",
+    ),
+    (
+        re.compile(r"reinterpret_cast<\s*(std::)?u?int\d+_t\s*\*\s*>\s*\(\s*&"),
+        ("src",),
+        "do not look behind a persist::Word",
+    ),
+    (
+        re.compile(r"\bstatic_cast<[^;>]*\*\s*>\s*\([^;]*\bWord\b"),
+        ("src",),
+        "do not look behind a persist::Word",
+    ),
+    (
+        re.compile(
+            r"\b(mem(cpy|set|move|pcpy)|strn?cpy|bzero|explicit_bzero)\s*\("
+            r"\s*[^,;]*\bbase\s*\(\s*\)"
+        ),
+        ("src",),
+        "copy into a pool with persist::Region::copy or zero",
+    ),
+    (
+        re.compile(r"\bbase\s*\(\s*\)\s*\[[^\]]*\]\s*([-+|&^]?=(?!=)|\+\+|--)"),
+        ("src",),
+        "store into a pool through persist::Region",
+    ),
+    (
+        re.compile(r"\*\s*\([^;()]*\bbase\s*\(\s*\)[^;()]*\)\s*([-+|&^]?=(?!=))"),
+        ("src",),
+        "store into a pool through persist::Region",
+    ),
 ]
 
 

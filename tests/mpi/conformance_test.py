@@ -11,7 +11,8 @@ import time
 
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 PROGRAMS = sorted((pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "mpi").glob("*/conformance"))
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
@@ -34,14 +35,25 @@ try:
         for ranks in RANKS:
             directory = os.path.join(scratch, f"{mpi}-{ranks}")
             os.mkdir(directory)
-            environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
-                           "CAIRN_LOG_LEVEL": "info"}
-            done = subprocess.run(
-                [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", launcher, "-n", str(ranks), program, "all",
-                 str(seed)], cwd=directory, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
-                check=False)
-            told = len(re.findall(r"^cairn: MPI-IO: [\d.]+ ms added to MPI_Init, [\d.]+ ms to MPI_Finalize$", done.stderr, re.M))
-            ended = "ok" if done.returncode == 0 and told == ranks else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
+            environment = {
+                **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
+                "CAIRN_LOG_LEVEL": "info"
+            }
+            done = subprocess.run([
+                CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", launcher, "-n",
+                str(ranks), program, "all",
+                str(seed)
+            ], cwd=directory, env=environment, capture_output=True, text=True, errors="replace",
+                                  timeout=300, check=False)
+            told = len(
+                re.findall(
+                    r"^cairn: MPI-IO: [\d.]+ ms added to MPI_Init, [\d.]+ ms to MPI_Finalize$",
+                    done.stderr, re.M))
+            ended = (
+                "ok"
+                if done.returncode == 0 and told == ranks
+                else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
+            )
             print(f"{mpi}, {ranks} ranks: {ended}", flush=True)
             failed = failed or ended != "ok"
             shutil.rmtree(directory)

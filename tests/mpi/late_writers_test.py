@@ -1,5 +1,5 @@
-"""A rank that does not come to a collective write: the others do not wait for it longer than CAIRN_MPI_TIMEOUT, and not at all once
-it is dead. With every MPI that was found."""
+"""A rank that does not come to a collective write: the others do not wait for it longer than
+CAIRN_MPI_TIMEOUT, and not at all once it is dead. With every MPI that was found."""
 
 import os
 import pathlib
@@ -12,11 +12,13 @@ import tempfile
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 PROGRAMS = sorted((pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "mpi").glob("*/conformance"))
 RANKS = 3
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
-# The job goes on when a rank is killed. (MPICH's launcher ends then, with its own option for that too.)
+# The job goes on when a rank is killed. (MPICH's launcher ends then, with its own option for that
+# too.)
 GOES_ON = {"openmpi": ("--mca", "orte_enable_recovery", "1")}
 
 if not PROGRAMS:
@@ -31,10 +33,12 @@ def run(program, part, options, settings):
     mpi = program.parent.name
     directory = tempfile.mkdtemp(prefix=f"{mpi}-", dir=scratch)
     launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
-    return subprocess.run(
-        [CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--", launcher, *options, "-n", str(RANKS), program, part], cwd=directory,
-        env={**os.environ, **ENVIRONMENT, **settings, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")}, capture_output=True,
-        text=True, errors="replace", timeout=200, check=False)
+    return subprocess.run([
+        CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--", launcher, *options, "-n",
+        str(RANKS), program, part
+    ], cwd=directory, env={
+        **os.environ, **ENVIRONMENT, **settings, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")
+    }, capture_output=True, text=True, errors="replace", timeout=200, check=False)
 
 
 def expect(what, right, done):
@@ -49,7 +53,12 @@ try:
     for program in PROGRAMS:
         mpi = program.parent.name
         done = run(program, "late_writer", (), {"CAIRN_MPI_TIMEOUT": "2"})
-        told = re.findall(rf"^cairn: MPI-IO: late_writer: size: after 2 s rank {RANKS - 1} \(process \d+\) has not finished", done.stderr, re.M)
+        told = re.findall(
+            rf"^cairn: MPI-IO: late_writer: size: after 2 s rank {RANKS - 1} \(process \d+\) has"
+            r" not finished",
+            done.stderr,
+            re.M,
+        )
         expect(f"{mpi}: one is late", done.returncode == 0 and len(told) == RANKS - 1, done)
         if mpi in GOES_ON:
             done = run(program, "killed_writer", GOES_ON[mpi], {})

@@ -1,5 +1,6 @@
-"""Files in /dev/shm by which ranks share memory: none is left when a rank ends the job right after MPI_File_open, and a job removes
-those that dead ranks of the same user have left, and nothing else. With every MPI that was found."""
+"""Files in /dev/shm by which ranks share memory: none is left when a rank ends the job right after
+MPI_File_open, and a job removes those that dead ranks of the same user have left, and nothing else.
+With every MPI that was found."""
 
 import errno
 import fcntl
@@ -17,7 +18,8 @@ PREFIX = "cairn-mpiio-"
 ABORTS = 10
 RANKS = 4
 NOBODY = 65534
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
@@ -42,9 +44,13 @@ def run(program, ranks, part):
     mpi = program.parent.name
     directory = tempfile.mkdtemp(prefix=f"{mpi}-", dir=scratch)
     launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
-    return subprocess.run([CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--", launcher, "-n", str(ranks), program, part],
-                          cwd=directory, env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")},
-                          capture_output=True, text=True, errors="replace", timeout=200, check=False)
+    return subprocess.run(
+        [
+            CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--", launcher, "-n",
+            str(ranks), program, part
+        ], cwd=directory,
+        env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")},
+        capture_output=True, text=True, errors="replace", timeout=200, check=False)
 
 
 def names():
@@ -71,12 +77,16 @@ def aborts(program):
         before = names()
         run(program, RANKS, "abort_after_open")
         left += sum(is_left(name) for name in names() - before)
-    expect(f"{program.parent.name}: {ABORTS} aborts after MPI_File_open", left == 0, f"{left} files are left")
+    expect(f"{program.parent.name}: {ABORTS} aborts after MPI_File_open", left == 0,
+           f"{left} files are left")
 
 
 def removes_what_is_left(program):
     place = MEMORY / f"{PREFIX}{os.getpid()}"
-    paths = {what: pathlib.Path(f"{place}-{what}") for what in ("left", "locked", "link", "target", "directory", "fifo", "others")}
+    paths = {
+        what: pathlib.Path(f"{place}-{what}")
+        for what in ("left", "locked", "link", "target", "directory", "fifo", "others")
+    }
     other = pathlib.Path(scratch) / "other"
     other.write_text("kept", encoding="ascii")
     try:
@@ -93,8 +103,12 @@ def removes_what_is_left(program):
             fcntl.flock(locked, fcntl.LOCK_SH)
             done = run(program, 2, "sizes")
         found = {what for what, path in paths.items() if os.path.lexists(path)}
-        expect(f"{program.parent.name}: what dead ranks have left", done.returncode == 0 and found == kept and other.exists(),
-               f"{sorted(found)} are there, not {sorted(kept)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        expect(
+            f"{program.parent.name}: what dead ranks have left",
+            done.returncode == 0 and found == kept and other.exists(),
+            f"{sorted(found)} are there, not"
+            f" {sorted(kept)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}",
+        )
     finally:
         for path in paths.values():
             if path.is_dir() and not path.is_symlink():

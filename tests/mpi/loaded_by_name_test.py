@@ -1,4 +1,5 @@
-"""A program that loads the MPI itself, under a name without its version, as mpi4py does: the MPI is known by what it calls itself."""
+"""A program that loads the MPI itself, under a name without its version, as mpi4py does: the MPI is
+known by what it calls itself."""
 
 import os
 import pathlib
@@ -10,7 +11,8 @@ import tempfile
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SKIPPED = 77
-# As Python loads a library and then an extension that is linked to it. The first MPI call is one of those that pass through us.
+# As Python loads a library and then an extension that is linked to it. The first MPI call is one of
+# those that pass through us.
 PROGRAM = """
 #include <dlfcn.h>
 #include <stdio.h>
@@ -41,7 +43,8 @@ int run(void) {
 
 
 def run(command, **more):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", check=False, timeout=120, **more)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          errors="replace", check=False, timeout=120, **more)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -53,12 +56,19 @@ def try_it(mpi, scratch):
         pathlib.Path(at(name)).write_text(text, encoding="utf-8")
     run(["cc", "-o", at("program"), at("program.c"), "-ldl"])
     run([f"mpicc.{mpi}", "-shared", "-fPIC", "-o", at("extension.so"), at("extension.c")])
-    libraries = [line.split("=>")[1].split()[0] for line in run(["ldd", at("extension.so")]).splitlines()
-                 if line.split()[0].startswith(("libmpi.so.", "libmpich.so.")) and "=>" in line]
+    libraries = [
+        line.split("=>")[1].split()[0] for line in run(["ldd", at("extension.so")]).splitlines()
+        if line.split()[0].startswith(("libmpi.so.", "libmpich.so.")) and "=>" in line
+    ]
     os.symlink(libraries[0], at("libmpi.so"))
     os.mkdir(at("dir"))
-    said = run([CAIRN, "run", "--at", at("dir"), "--pool-size", "64M", "--", at("program"), at("libmpi.so"), at("extension.so")],
-               cwd=at("dir"), env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": at("pools")})
+    said = run([
+        CAIRN, "run", "--at",
+        at("dir"), "--pool-size", "64M", "--",
+        at("program"),
+        at("libmpi.so"),
+        at("extension.so")
+    ], cwd=at("dir"), env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": at("pools")})
     made = pathlib.Path(at("dir/made")).read_text(encoding="utf-8")
     if "6 bytes" not in said or made != "by MPI":
         sys.exit(f"{mpi}: {said!r}, {made!r}")
@@ -71,7 +81,9 @@ def main():
         print("no MPI here")
         sys.exit(SKIPPED)
     for mpi in mpis:
-        with tempfile.TemporaryDirectory(prefix="cairn-loaded-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as scratch:
+        with tempfile.TemporaryDirectory(
+                prefix="cairn-loaded-",
+                dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as scratch:
             os.mkdir(os.path.join(scratch, "pools"), 0o700)
             try_it(mpi, scratch)
 

@@ -1,5 +1,6 @@
-"""MPI programs under a profiling tool that interposes MPI-IO (tool/tool.c.in), in every way to bring the two together: the tool sees
-each call of the program once, with its file and its bytes, none of Cairn's own, and the files are served."""
+"""MPI programs under a profiling tool that interposes MPI-IO (tool/tool.c.in), in every way to
+bring the two together: the tool sees each call of the program once, with its file and its bytes,
+none of Cairn's own, and the files are served."""
 
 import os
 import pathlib
@@ -12,25 +13,36 @@ CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 LIBRARY = pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn_posix.so"
 TOOL = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"]) / "tests/mpi/tool"
 FIRST = os.environ.get("CAIRN_PRELOAD_FIRST", "")  # a sanitizer's runtime
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl": "self,vader"}
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl": "self,vader"
+}
 RANKS = 3
 SKIPPED = 77
 # What the program does, by call and file: calls and bytes of a rank.
-COMMON = {("MPI_Finalize", "-"): (1, 0), ("MPI_File_open", "one"): (1, 0), ("MPI_File_close", "one"): (1, 0),
-          ("MPI_File_write_at_all", "one"): (1, 1000), ("MPI_File_read_at_all", "one"): (1, 1000)}
-PROGRAM = {**COMMON, ("MPI_Init", "-"): (1, 0), ("MPI_File_write_at", "one"): (1, 1000), ("MPI_File_sync", "one"): (1, 0),
-           ("MPI_File_iread_at", "one"): (1, 500), ("MPI_File_open", "two"): (1, 0), ("MPI_File_set_view", "two"): (1, 0),
-           ("MPI_File_write_ordered", "two"): (1, 100), ("MPI_File_write_shared", "two"): (1, 50), ("MPI_File_close", "two"): (1, 0),
-           ("MPI_File_open", "/dev/null"): (1, 0), ("MPI_File_close", "/dev/null"): (1, 0), ("MPI_File_open", "cairn:three"): (1, 0),
-           ("MPI_File_close", "cairn:three"): (1, 0)}
-FORTRAN = {**COMMON, ("MPI_Init", "-"): (1, 0), ("MPI_File_open", "cairn:three"): (1, 0), ("MPI_File_close", "cairn:three"): (1, 0)}
+COMMON = {("MPI_Finalize", "-"): (1, 0), ("MPI_File_open", "one"): (1, 0),
+          ("MPI_File_close", "one"): (1, 0), ("MPI_File_write_at_all", "one"): (1, 1000),
+          ("MPI_File_read_at_all", "one"): (1, 1000)}
+PROGRAM = {
+    **COMMON, ("MPI_Init", "-"): (1, 0), ("MPI_File_write_at", "one"): (1, 1000),
+    ("MPI_File_sync", "one"): (1, 0), ("MPI_File_iread_at", "one"): (1, 500),
+    ("MPI_File_open", "two"): (1, 0), ("MPI_File_set_view", "two"): (1, 0),
+    ("MPI_File_write_ordered", "two"): (1, 100), ("MPI_File_write_shared", "two"): (1, 50),
+    ("MPI_File_close", "two"): (1, 0), ("MPI_File_open", "/dev/null"): (1, 0),
+    ("MPI_File_close", "/dev/null"): (1, 0), ("MPI_File_open", "cairn:three"): (1, 0),
+    ("MPI_File_close", "cairn:three"): (1, 0)
+}
+FORTRAN = {
+    **COMMON, ("MPI_Init", "-"): (1, 0), ("MPI_File_open", "cairn:three"): (1, 0),
+    ("MPI_File_close", "cairn:three"): (1, 0)
+}
 failed = []
 
 
 def run(command, **more):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", check=False, timeout=120,
-                          **more)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          errors="replace", check=False, timeout=120, **more)
 
 
 def need(command):
@@ -49,7 +61,8 @@ class Tools:
         for name in ("tool", "program"):
             shutil.copy(TOOL / f"{name}.c.in", at(f"{name}.c"))
         cc = [f"mpicc.{mpi}", "-std=gnu11", "-O1", "-w"]
-        self.next, self.link, self.linked, self.static = at("next.so"), at("libtool_link.so"), at("linked"), at("static")
+        self.next, self.link, self.linked, self.static = at("next.so"), at("libtool_link.so"), at(
+            "linked"), at("static")
         self.plain, self.fortran = at("plain"), None
         need([*cc, "-DNEXT", "-shared", "-fPIC", at("tool.c"), "-o", self.next, "-ldl"])
         need([*cc, "-shared", "-fPIC", at("tool.c"), "-o", self.link])
@@ -66,14 +79,22 @@ class Tools:
         directory = os.path.join(self.scratch, f"{self.mpi}{self.count}")
         os.mkdir(directory)
         out = os.path.join(self.scratch, f"{self.mpi}{self.count}.out")
-        environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(self.scratch, "pools"), "TOOL_OUT": out}
+        environment = {
+            **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(self.scratch, "pools"),
+            "TOOL_OUT": out
+        }
         if preload:
             environment["LD_PRELOAD"] = ":".join(filter(None, [FIRST, *map(str, preload)]))
         command = [str(word).replace("LAUNCHER", self.launcher) for word in command]
         done = run(command, cwd=directory, env=environment)
         problems = []
-        if done.returncode != 0 or "served, 0 wrong" not in done.stdout or "not served" in done.stdout:
-            problems.append(f"exit code {done.returncode}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+        if (
+            done.returncode != 0
+            or "served, 0 wrong" not in done.stdout
+            or "not served" in done.stdout
+        ):
+            problems.append(
+                f"exit code {done.returncode}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
         files = sorted(os.listdir(directory))
         if files != (["one", "three", "two"] if expected is PROGRAM else ["one", "three"]):
             problems.append(f"files {files}")
@@ -95,25 +116,32 @@ class Tools:
     def all(self):
         cover = [CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--"]
         ranks = ["LAUNCHER", "-n", RANKS]
-        give = (lambda value: ["-x", f"LD_PRELOAD={value}"]) if self.mpi == "openmpi" else (lambda value: ["-genv", "LD_PRELOAD", value])
+        give = (lambda value: ["-x", f"LD_PRELOAD={value}"]) if self.mpi == "openmpi" else (
+            lambda value: ["-genv", "LD_PRELOAD", value])
         for form, tool in (("by RTLD_NEXT", self.next), ("by name", self.link)):
             self.look(f"preloaded, {form}", [*cover, *ranks, self.plain], [tool])
-            self.look(f"preloaded, {form}, cairn run in each rank", [*ranks, *cover, self.plain], [tool])
+            self.look(f"preloaded, {form}, cairn run in each rank", [*ranks, *cover, self.plain],
+                      [tool])
             given = ":".join(filter(None, [FIRST, str(tool)]))
-            self.look(f"preloaded by the launcher, {form}", [*cover, *ranks, *give(given), self.plain])
-            self.look(f"preloaded by the launcher, {form}, cairn run in each rank", [*ranks, *give(given), *cover, self.plain])
+            self.look(f"preloaded by the launcher, {form}",
+                      [*cover, *ranks, *give(given), self.plain])
+            self.look(f"preloaded by the launcher, {form}, cairn run in each rank",
+                      [*ranks, *give(given), *cover, self.plain])
             for order, both in (("Cairn first", [LIBRARY, tool]), ("Cairn last", [tool, LIBRARY])):
                 given = ":".join(filter(None, [FIRST, *map(str, both)]))
                 self.look(f"preloaded, {form}, {order}", [*cover, *ranks, *give(given), self.plain])
-                self.look(f"preloaded, {form}, {order}, set by the rank", [*cover, *ranks, "env", f"LD_PRELOAD={given}", self.plain])
+                self.look(f"preloaded, {form}, {order}, set by the rank",
+                          [*cover, *ranks, "env", f"LD_PRELOAD={given}", self.plain])
         self.look("linked to the program", [*cover, *ranks, self.linked])
         self.look("part of the program", [*cover, *ranks, self.static])
         if self.fortran:
-            self.look("preloaded, by RTLD_NEXT, Fortran", [*cover, *ranks, self.fortran], [self.next], FORTRAN)
+            self.look("preloaded, by RTLD_NEXT, Fortran", [*cover, *ranks, self.fortran],
+                      [self.next], FORTRAN)
 
 
 tried = 0
-scratch_directory = tempfile.mkdtemp(prefix="cairn-profiled-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+scratch_directory = tempfile.mkdtemp(prefix="cairn-profiled-",
+                                     dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 try:
     for one in ("openmpi", "mpich"):
         if shutil.which(f"mpicc.{one}") and shutil.which(f"mpirun.{one}"):

@@ -1,5 +1,5 @@
-"""An MPI that is not known: one line names it and those that are known, and names that begin with cairn: are errors instead of files of
-that MPI."""
+"""An MPI that is not known: one line names it and those that are known, and names that begin with
+cairn: are errors instead of files of that MPI."""
 
 import os
 import pathlib
@@ -75,12 +75,22 @@ try:
             environment.pop("OMPI_COMM_WORLD_RANK", None)
             if rank:
                 environment["OMPI_COMM_WORLD_RANK"] = rank
-            done = subprocess.run([CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--", os.path.join(scratch, f"program-{soname}")],
-                                  cwd=work, env=environment, capture_output=True, text=True, errors="replace", timeout=120, check=False)
-            told = [line for line in done.stderr.splitlines() if line.startswith("cairn: MPI-IO is not served")]
-            named = all(word in line for line in told for word in ('"Fancy MPI 1.0"', soname, "Open MPI", "MPICH", "libmpi_abi.so"))
-            if done.returncode != 0 or done.stdout.splitlines() != expected or len(told) != lines or not named:
-                failed.append(f"{soname}, rank {rank}: {done.returncode}\n{done.stdout}{done.stderr}")
+            done = subprocess.run([
+                CAIRN, "run", "--at", ".", "--pool-size", "64MiB", "--",
+                os.path.join(scratch, f"program-{soname}")
+            ], cwd=work, env=environment, capture_output=True, text=True, errors="replace",
+                                  timeout=120, check=False)
+            told = [
+                line for line in done.stderr.splitlines()
+                if line.startswith("cairn: MPI-IO is not served")
+            ]
+            named = all(word in line for line in told
+                        for word in ('"Fancy MPI 1.0"', soname, "Open MPI", "MPICH",
+                                     "libmpi_abi.so"))
+            if done.returncode != 0 or done.stdout.splitlines() != expected or len(
+                    told) != lines or not named:
+                failed.append(
+                    f"{soname}, rank {rank}: {done.returncode}\n{done.stdout}{done.stderr}")
             shutil.rmtree(work)
 finally:
     shutil.rmtree(scratch, ignore_errors=True)

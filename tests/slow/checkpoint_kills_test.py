@@ -1,5 +1,6 @@
-"""`cairn ckpt drain`, `restore` and `rm` are killed at random moments. What `ls`, `verify` and `ls --in` show afterwards is
-whole, and the same command finishes the work. Three minutes; CAIRN_SECONDS says otherwise, CAIRN_SEED repeats a run."""
+"""`cairn ckpt drain`, `restore` and `rm` are killed at random moments. What `ls`, `verify` and `ls
+--in` show afterwards is whole, and the same command finishes the work. Three minutes; CAIRN_SECONDS
+says otherwise, CAIRN_SEED repeats a run."""
 
 import json
 import os
@@ -24,8 +25,9 @@ class CheckpointKills(CkptCase):
         self.kills, self.took_s = 0, {}
 
     def start(self, *words):
-        return subprocess.Popen([BIN / "cairn", "ckpt", *words], env=self.env, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([BIN / "cairn", "ckpt", *words], env=self.env,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
 
     def finish(self, process, *may_say):
         err = process.communicate(timeout=120)[1]
@@ -38,7 +40,8 @@ class CheckpointKills(CkptCase):
         begun = time.monotonic()
         process = self.start(*words)
         try:
-            err = process.communicate(timeout=self.draw.uniform(0, self.took_s.get(words[0], 0.2)))[1]
+            err = process.communicate(
+                timeout=self.draw.uniform(0, self.took_s.get(words[0], 0.2)))[1]
             self.took_s[words[0]] = time.monotonic() - begun
             self.assertEqual(process.returncode, 0, err)
         except subprocess.TimeoutExpired:
@@ -93,17 +96,22 @@ class CheckpointKills(CkptCase):
         # What is left depends on which of the two was first.
         self.cairn("ckpt", "drain", "field", *to, "--keep", "2")
         self.check_copies([3, 2], [3, 1], [3])
-        self.assertEqual([name for name in os.listdir(pathlib.Path(self.lower, ".cairn-checkpoints/field"))
-                          if name.startswith(".")], [])
-        self.kill_and_finish("rm", "field", "2", check=lambda: self.assertIn(self.versions(), ([3, 2, 1], [3, 1])),
-                             may_say=("no such version",))
+        self.assertEqual([
+            name for name in os.listdir(pathlib.Path(self.lower, ".cairn-checkpoints/field"))
+            if name.startswith(".")
+        ], [])
+        self.kill_and_finish("rm", "field", "2",
+                             check=lambda: self.assertIn(self.versions(), ([3, 2, 1], [3, 1])),
+                             may_say=("no such version", ))
         self.assertEqual(self.versions(), [3, 1])
-        self.kill_and_finish("rm", "--force", "field", check=lambda: self.is_there() and self.versions(),
-                             may_say=("there is none in pool",))
+        self.kill_and_finish("rm", "--force", "field",
+                             check=lambda: self.is_there() and self.versions(),
+                             may_say=("there is none in pool", ))
         self.assertFalse(self.is_there())
-        self.kill_and_finish("restore", "field", "--from", self.lower,
-                             check=lambda: self.is_there() and self.assertIn(self.versions(), ([], [3])),
-                             may_say=("the pool has versions of the set",))
+        self.kill_and_finish(
+            "restore", "field", "--from", self.lower,
+            check=lambda: self.is_there() and self.assertIn(self.versions(), ([], [3])),
+            may_say=("the pool has versions of the set", ))
         self.assertEqual(self.versions(), [3])
         self.writer("field", "read", 3)
         self.assertEqual(self.versions(), [103, 3])

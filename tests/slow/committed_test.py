@@ -1,5 +1,5 @@
-"""A rank of a job on two hosts is killed while all write through POSIX calls: the next job finds on both hosts what had been closed, or synced
-where it lay on the other host."""
+"""A rank of a job on two hosts is killed while all write through POSIX calls: the next job finds on
+both hosts what had been closed, or synced where it lay on the other host."""
 
 import os
 import random
@@ -27,15 +27,16 @@ class Committed(unittest.TestCase):
         cls.cluster.up(HOSTS)
 
     def start(self, directory, *words):
-        return Job(self.cluster, "openmpi", RANKS, directory, PROGRAM, *words, options=("--drain", "never"),
-                   settings=["CAIRN_MPI_TIMEOUT=10"], limit_s=LIMIT_S)
+        return Job(self.cluster, "openmpi", RANKS, directory, PROGRAM, *words,
+                   options=("--drain", "never"), settings=["CAIRN_MPI_TIMEOUT=10"], limit_s=LIMIT_S)
 
     def after_a_kill(self, victim, lines, pause_s):
         directory = new_directory(self.cluster)
         job = self.start(directory, "write")
         job.wait_until(lambda: len(job.said) > lines)
         time.sleep(pause_s)
-        self.cluster.on(f"node{victim}", "sh", "-c", "kill -9 $(pgrep -x committed_progr | shuf -n 1)")
+        self.cluster.on(f"node{victim}", "sh", "-c",
+                        "kill -9 $(pgrep -x committed_progr | shuf -n 1)")
         code, said = job.end()
         self.assertNotEqual(code, 0, said[-4000:])
         committed = re.findall(r"^committed (?:closed|synced) \d \d+\n", said, re.M)
@@ -49,7 +50,8 @@ class Committed(unittest.TestCase):
     def test_what_was_committed_is_found(self):
         drawn = random.Random(SEED)
         for _ in range(KILLS):
-            self.after_a_kill(drawn.randrange(HOSTS), drawn.randint(20, 500), drawn.uniform(0, 0.05))
+            self.after_a_kill(drawn.randrange(HOSTS), drawn.randint(20, 500),
+                              drawn.uniform(0, 0.05))
 
 
 if __name__ == "__main__":

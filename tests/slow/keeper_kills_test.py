@@ -1,5 +1,5 @@
-"""Keepers, runs and programs are killed at random while a keeper drains; nothing acknowledged is lost. Ten minutes;
-CAIRN_SECONDS says otherwise, CAIRN_SEED repeats a run."""
+"""Keepers, runs and programs are killed at random while a keeper drains; nothing acknowledged is
+lost. Ten minutes; CAIRN_SECONDS says otherwise, CAIRN_SEED repeats a run."""
 
 import hashlib
 import json
@@ -17,7 +17,8 @@ CAIRN = os.path.join(os.environ["CAIRN_BIN_DIR"], "cairn")
 SECONDS = int(os.environ.get("CAIRN_SECONDS", "600"))
 SEED = int(os.environ.get("CAIRN_SEED", str(time.time_ns() % 1_000_000)))
 
-# Writes files aside, gives them their names, and says so: "begin NAME SEED SIZE", and "done" once the name is there.
+# Writes files aside, gives them their names, and says so: "begin NAME SEED SIZE", and "done" once
+# the name is there.
 PROGRAM = """
 import os, random, sys
 seed, log, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -40,7 +41,8 @@ def digest(data):
 
 
 def expected(log, known):
-    """Of each name the contents that it may have: those that are done last, and those that were begun since."""
+    """Of each name the contents that it may have: those that are done last, and those that were
+    begun since."""
     for line in log.read_text().splitlines():
         word, name, contents, size = line.split()
         what = digest(random.Random(int(contents)).randbytes(int(size)))
@@ -52,7 +54,8 @@ def expected(log, known):
 
 
 def keepers(env):
-    shown = subprocess.run([CAIRN, "status", "--json"], env=env, capture_output=True, text=True, check=False).stdout
+    shown = subprocess.run([CAIRN, "status", "--json"], env=env, capture_output=True, text=True,
+                           check=False).stdout
     try:
         covers = [cover for pool in json.loads(shown) for cover in pool.get("covers", [])]
     except json.JSONDecodeError:
@@ -73,12 +76,19 @@ class Round:
         self.log = place / f"log{number}"
         self.mode = draw.choice(["close", "async"])
         self.detached = draw.random() < 0.3
-        words = [CAIRN, "run", "--at", place / "dir", "--drain", self.mode, "--drain-quiet", "0", "--pool-size", "64M"]
+        words = [
+            CAIRN, "run", "--at", place / "dir", "--drain", self.mode, "--drain-quiet", "0",
+            "--pool-size", "64M"
+        ]
         words += ["--detach-drain"] if self.detached else []
         words += ["--drain-rate", "20M"] if draw.random() < 0.3 else []
-        words += ["--", "python3", "-c", PROGRAM, str(draw.randrange(1 << 30)), self.log, str(draw.randrange(5, 40))]
-        self.run = subprocess.Popen(words, cwd=place / "dir", env=env, stderr=subprocess.PIPE, text=True,
-                                    start_new_session=True)
+        words += [
+            "--", "python3", "-c", PROGRAM,
+            str(draw.randrange(1 << 30)), self.log,
+            str(draw.randrange(5, 40))
+        ]
+        self.run = subprocess.Popen(words, cwd=place / "dir", env=env, stderr=subprocess.PIPE,
+                                    text=True, start_new_session=True)
 
     def kill_some(self):
         killed = []
@@ -101,10 +111,11 @@ class Round:
     def finish(self):
         # A program whose run was killed goes on: it holds the pipe.
         _, err = self.run.communicate(timeout=120)
-        done = subprocess.run([CAIRN, "drain", "--wait", self.place / "dir"], env=self.env, capture_output=True, text=True,
-                              timeout=120, check=False)
+        done = subprocess.run([CAIRN, "drain", "--wait", self.place / "dir"], env=self.env,
+                              capture_output=True, text=True, timeout=120, check=False)
         if done.returncode != 0 and "not covered" not in done.stderr:
-            sys.exit(f"seed {SEED}: drain --wait: {done.returncode}: {done.stdout}{done.stderr}\n{err}")
+            sys.exit(
+                f"seed {SEED}: drain --wait: {done.returncode}: {done.stdout}{done.stderr}\n{err}")
 
 
 def main():
@@ -125,7 +136,10 @@ def main():
             path = place / "dir" / name
             is_there = digest(path.read_bytes()) if path.exists() else None
             if is_there not in may_be:
-                sys.exit(f"seed {SEED}, round {rounds} ({one.mode}, killed {killed}): {name} has other contents, or is gone")
+                sys.exit(
+                    f"seed {SEED}, round {rounds} ({one.mode}, killed {killed}): {name} has other"
+                    " contents, or is gone"
+                )
             known[name] = {is_there}
         rounds, kills = rounds + 1, kills + len(killed)
     if kills == 0 or not known:

@@ -1,5 +1,6 @@
-"""A rank of a job on several hosts is killed or stopped in the middle of making, renaming and removing names, where the launcher lets
-the others go on: none of them waits for it for ever, and what it was about is done on all hosts or on none."""
+"""A rank of a job on several hosts is killed or stopped in the middle of making, renaming and
+removing names, where the launcher lets the others go on: none of them waits for it for ever, and
+what it was about is done on all hosts or on none."""
 
 import os
 import random
@@ -26,8 +27,8 @@ class Callers(Job):
 
     def __init__(self, cluster, directory, *words):
         self.made, self.processes, self.ending, self.seen = [0] * RANKS, [None] * RANKS, set(), {}
-        super().__init__(cluster, "openmpi", RANKS, directory, PROGRAM, *words, settings=["CAIRN_MPI_TIMEOUT=5"],
-                         limit_s=LIMIT_S)
+        super().__init__(cluster, "openmpi", RANKS, directory, PROGRAM, *words,
+                         settings=["CAIRN_MPI_TIMEOUT=5"], limit_s=LIMIT_S)
 
     def hear(self, line):
         super().hear(line)
@@ -50,7 +51,8 @@ class KilledInNames(unittest.TestCase):
         cls.cluster.up(HOSTS)
 
     def after_a_kill(self, victim, number, pause_s):
-        """Do the others go on? If not, the job has ended: where it is killed in the middle of a message, its MPI does that."""
+        """Do the others go on? If not, the job has ended: where it is killed in the middle of a
+        message, its MPI does that."""
         directory = new_directory(self.cluster)
         stop = directory + ".stop"
         job = Callers(self.cluster, directory, stop, number)
@@ -75,13 +77,17 @@ class KilledInNames(unittest.TestCase):
         self.assertNotIn("was told", said)
         if goes_on:
             self.assertEqual(set(job.seen), others, said[-4000:])
-            self.assertEqual(len(set(job.seen.values())), 1, f"rank {victim}, call {number}: {job.seen}")
+            self.assertEqual(len(set(job.seen.values())), 1,
+                             f"rank {victim}, call {number}: {job.seen}")
         return goes_on
 
     def test_the_others_go_on(self):
         # Not those that answer for their hosts.
         drawn = random.Random(SEED)
-        went_on = [self.after_a_kill(drawn.choice((1, 3)), number, drawn.uniform(0, 0.3)) for number in range(KILLS)]
+        went_on = [
+            self.after_a_kill(drawn.choice((1, 3)), number, drawn.uniform(0, 0.3))
+            for number in range(KILLS)
+        ]
         self.assertTrue(any(went_on))
 
     def test_one_that_stands_still_ends_the_job(self):
@@ -89,7 +95,8 @@ class KilledInNames(unittest.TestCase):
         job = Callers(self.cluster, directory, directory + ".stop", 0)
         self.addCleanup(job.end)
         job.wait_until(lambda: all(job.made))
-        signal = lambda name: self.cluster.on(f"node{HOSTS - 1}", "kill", name, job.processes[RANKS - 1])
+        signal = lambda name: self.cluster.on(f"node{HOSTS - 1}", "kill", name, job.processes[RANKS
+                                                                                              - 1])
         others = range(RANKS - 1)
         for _ in range(STOPS):
             signal("-STOP")
@@ -100,8 +107,10 @@ class KilledInNames(unittest.TestCase):
             signal("-CONT")
             time.sleep(0.1)
         job.wait_until(lambda: job.line_with("is stopped"))
-        self.assertRegex(job.line_with("is stopped"), r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
-                         r"node1 \(pool .*\) that holds the lock and is stopped: the job is aborted")
+        self.assertRegex(
+            job.line_with("is stopped"),
+            r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
+            r"node1 \(pool .*\) that holds the lock and is stopped: the job is aborted")
 
 
 if __name__ == "__main__":

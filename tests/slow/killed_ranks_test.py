@@ -1,5 +1,6 @@
-"""Ranks of a job on several hosts are killed, or a host is cut off, at any moment of writing, committing and reading. What was
-committed is there for the next job, on other numbers of ranks, and nothing of what was not."""
+"""Ranks of a job on several hosts are killed, or a host is cut off, at any moment of writing,
+committing and reading. What was committed is there for the next job, on other numbers of ranks, and
+nothing of what was not."""
 
 import os
 import pathlib
@@ -30,8 +31,9 @@ class Rounds(Job):
 
     def __init__(self, cluster, ranks, directory, part):
         self.committed = 0
-        super().__init__(cluster, "openmpi", ranks, directory, PROGRAM, part, options=("--drain", "never"),
-                         settings=["CAIRN_MPI_TIMEOUT=5"], limit_s=LIMIT_S)
+        super().__init__(cluster, "openmpi", ranks, directory, PROGRAM, part,
+                         options=("--drain", "never"), settings=["CAIRN_MPI_TIMEOUT=5"],
+                         limit_s=LIMIT_S)
 
     def hear(self, line):
         super().hear(line)
@@ -51,7 +53,8 @@ class KilledRanks(unittest.TestCase):
         self.drawn = random.Random(SEED)
 
     def after(self, fault, ranks, rounds):
-        """Starts a job, lets `fault` happen in it, and looks at what the next one finds; how many rounds that is."""
+        """Starts a job, lets `fault` happen in it, and looks at what the next one finds; how many
+        rounds that is."""
         job = Rounds(self.cluster, ranks, self.directory, "rounds")
         reached = rounds + self.drawn.randint(1, 30)
         job.wait_until(lambda: job.committed >= reached)
@@ -72,14 +75,17 @@ class KilledRanks(unittest.TestCase):
         for node in range(HOSTS):
             self.cluster.on(f"node{node}", CAIRN, "pool", "check")
         self.cluster.mpi("openmpi", HOSTS, CAIRN, "drain", self.directory)
-        self.assertEqual(pathlib.Path(self.directory, "rounds").read_bytes(), pattern(rounds * ROUND_BYTES))
+        self.assertEqual(
+            pathlib.Path(self.directory, "rounds").read_bytes(), pattern(rounds * ROUND_BYTES))
 
     def test_a_rank_is_killed(self):
         rounds = 0
         for _ in range(KILLS):
             victim = self.drawn.randrange(HOSTS)
-            rounds = self.after(lambda: self.cluster.on(
-                f"node{victim}", "sh", "-c", "kill -9 $(pgrep -x killed_program | shuf -n 1)"), 4, rounds)
+            rounds = self.after(
+                lambda: self.cluster.on(f"node{victim}", "sh", "-c",
+                                        "kill -9 $(pgrep -x killed_program | shuf -n 1)"), 4,
+                rounds)
         self.is_drained(rounds)
 
     def test_a_host_is_cut_off(self):
@@ -93,7 +99,8 @@ class KilledRanks(unittest.TestCase):
         self.cluster.change("cut", "node1")
         # The ranks that are left give up, each on its own.
         until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until and self.cluster.on("node1", "pgrep", "-x", "killed_program", expect=None).returncode == 0:
+        while time.monotonic() < until and self.cluster.on("node1", "pgrep", "-x", "killed_program",
+                                                           expect=None).returncode == 0:
             time.sleep(0.2)
         self.cluster.change("join", "node1")
 

@@ -1,4 +1,5 @@
-"""Forty files of 16 MiB through a pool of 64 MiB, as tests/cli/evict_test.py does it with smaller ones."""
+"""Forty files of 16 MiB through a pool of 64 MiB, as tests/cli/evict_test.py does it with smaller
+ones."""
 
 import os
 import sys

@@ -1,5 +1,6 @@
-"""Four ranks write one shared file a step, ten times what the pool holds: the steps are drained while the program runs and
-evicted, and every byte is read back. Where the bytes lie is looked at from outside. With every MPI that was found.
+"""Four ranks write one shared file a step, ten times what the pool holds: the steps are drained
+while the program runs and evicted, and every byte is read back. Where the bytes lie is looked at
+from outside. With every MPI that was found.
 
 CAIRN_STEP_MIB: size of a step (4); the pool is four times as large."""
 
@@ -15,7 +16,8 @@ import time
 
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 PROGRAMS = sorted((pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "mpi").glob("*/conformance"))
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_MCA_btl": "self,vader"}
@@ -45,11 +47,13 @@ def expect(what, right, *more):
 
 def contents(step):
     """What many_steps.cc writes."""
-    blocks = (CYCLE[block * 4096 % 251:][:4096].translate(SHIFTS[(step * 31 + block) % 256]) for block in range(SIZE // 4096))
+    blocks = (CYCLE[block * 4096 % 251:][:4096].translate(SHIFTS[(step * 31 + block) % 256])
+              for block in range(SIZE // 4096))
     return b"".join(blocks)
 
 
-CHANGED = [PIECE * ((rank + 1) % RANKS) + 1000 + rank for rank in range(RANKS)]  # a byte of each rank
+# a byte of each rank
+CHANGED = [PIECE * ((rank + 1) % RANKS) + 1000 + rank for rank in range(RANKS)]
 
 
 def changed(step):
@@ -73,17 +77,27 @@ class Job:
 
     def __init__(self, program, part, *options):
         self.name = f"{program.parent.name}, {part} {' '.join(options)}"
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.parent.name}-", dir=scratch))
+        self.directory = pathlib.Path(
+            tempfile.mkdtemp(prefix=f"{program.parent.name}-", dir=scratch))
         self.place = tempfile.mkdtemp(prefix="place-", dir=scratch)
-        self.env = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": tempfile.mkdtemp(prefix="pools-", dir=pools),
-                    "CAIRN_STEPS_PLACE": self.place, "CAIRN_STEPS": str(STEPS), "CAIRN_STEP_MIB": str(STEP_MIB)}
+        self.env = {
+            **os.environ,
+            **ENVIRONMENT, "CAIRN_POOL_DIR": tempfile.mkdtemp(prefix="pools-", dir=pools),
+            "CAIRN_STEPS_PLACE": self.place, "CAIRN_STEPS": str(STEPS),
+            "CAIRN_STEP_MIB": str(STEP_MIB)
+        }
         launcher = shutil.which(f"mpirun.{program.parent.name}") or "mpirun"
-        self.run = subprocess.Popen([CAIRN, "run", "--at", ".", "--pool-size", str(POOL), *options, "--", launcher, "-n", str(RANKS),
-                                     program, part], cwd=self.directory, env=self.env, stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        self.run = subprocess.Popen([
+            CAIRN, "run", "--at", ".", "--pool-size",
+            str(POOL), *options, "--", launcher, "-n",
+            str(RANKS), program, part
+        ], cwd=self.directory, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, errors="replace", start_new_session=True)
 
     def cairn(self, *words):
-        return json.loads(subprocess.run([CAIRN, *words, "--json"], env=self.env, check=True, capture_output=True).stdout)
+        return json.loads(
+            subprocess.run([CAIRN, *words, "--json"], env=self.env, check=True,
+                           capture_output=True).stdout)
 
     def reaches(self, what):
         """The ranks wait until it is let_go()."""
@@ -101,14 +115,18 @@ class Job:
     def files(self):
         """Steps whose bytes are in the pool, evicted ones, and the bytes in use there."""
         cover, = [one["path"] for one in self.cairn("ls", "/.covers") if one["type"] == "directory"]
-        found = [one for one in self.cairn("ls", cover) if os.path.basename(one["path"]).startswith("step-")]
+        found = [
+            one for one in self.cairn("ls", cover)
+            if os.path.basename(one["path"]).startswith("step-")
+        ]
         number = {one["path"]: int(one["path"].rsplit("-", 1)[1]) for one in found}
         here = sorted(number[one["path"]] for one in found if not one["lazy"])
         evicted = sorted(number[one["path"]] for one in found if one["evicted"])
         return here, evicted, self.cairn("pool", "info")["used_bytes"]
 
     def in_lower(self, step):
-        """Its bytes in the covered directory, which this process sees without Cairn; None: it is not there."""
+        """Its bytes in the covered directory, which this process sees without Cairn; None: it is
+        not there."""
         try:
             return (self.directory / f"step-{step}").read_bytes()
         except FileNotFoundError:
@@ -126,19 +144,23 @@ class Job:
 
 
 def was_written_so_far(data, whole):
-    """What lower may have of a file that a rank had open when it was drained: some of its bytes, and zeros."""
+    """What lower may have of a file that a rank had open when it was drained: some of its bytes,
+    and zeros."""
     if data is None or data == whole:
         return True
     return len(data) <= len(whole) and all(
         one == two or not any(one) or all(byte in (0, right) for byte, right in zip(one, two))
-        for one, two in ((data[at:at + 4096], whole[at:at + 4096][:len(data) - at]) for at in range(0, len(data), 4096)))
+        for one, two in ((data[at:at + 4096], whole[at:at + 4096][:len(data) - at])
+                         for at in range(0, len(data), 4096)))
 
 
 def look(job, what, steps):
     """Each step lies in the pool or has gone, and then lower has all of it."""
     here, evicted, used = job.files()
-    expect(f"{job.name}: {what}: each step has its place", sorted(here + evicted) == list(range(steps)), here, evicted)
-    expect(f"{job.name}: {what}: what is in the pool takes room there", len(here) * SIZE <= used <= POOL, here, used)
+    expect(f"{job.name}: {what}: each step has its place",
+           sorted(here + evicted) == list(range(steps)), here, evicted)
+    expect(f"{job.name}: {what}: what is in the pool takes room there",
+           len(here) * SIZE <= used <= POOL, here, used)
     for step in evicted:
         if job.in_lower(step) != contents(step):
             expect(f"{job.name}: {what}: lower has step {step}", False)
@@ -157,13 +179,19 @@ def many_steps(program, *options):
     for what in ("written", "read"):
         if job.reaches(what):
             _, evicted = look(job, what, STEPS)
-            expect(f"{job.name}: {what}: the oldest were evicted", len(evicted) >= STEPS - 4 and 0 in evicted, evicted)
+            expect(f"{job.name}: {what}: the oldest were evicted",
+                   len(evicted) >= STEPS - 4 and 0 in evicted, evicted)
             job.let_go(what)
     if job.reaches("changed"):
         here, evicted, _ = job.files()
-        expect(f"{job.name}: what was changed is in the pool", 0 in here and STEPS - 1 in here, here)
-        expect(f"{job.name}: each step has its place", sorted(here + evicted) == list(range(STEPS)), here, evicted)
-        partial = [step for step in (0, STEPS - 1) if job.in_lower(step) not in (None, contents(step), changed(step))]
+        expect(f"{job.name}: what was changed is in the pool", 0 in here and STEPS - 1 in here,
+               here)
+        expect(f"{job.name}: each step has its place",
+               sorted(here + evicted) == list(range(STEPS)), here, evicted)
+        partial = [
+            step for step in (0, STEPS - 1)
+            if job.in_lower(step) not in (None, contents(step), changed(step))
+        ]
         expect(f"{job.name}: lower has old or new bytes", not partial, partial)
         job.let_go("changed")
     job.ends()
@@ -174,13 +202,15 @@ def many_steps(program, *options):
 
 def changed_while_drained(program):
     """The ranks open the file for writing while a slow drain copies it."""
-    job = Job(program, "changed_while_drained", "--drain", "async", "--drain-quiet", "0", "--drain-rate", str(SIZE // 8))
+    job = Job(program, "changed_while_drained", "--drain", "async", "--drain-quiet", "0",
+              "--drain-rate", str(SIZE // 8))
     if job.reaches("written"):
         deadline = time.time() + 30
         while not list(job.directory.glob(".cairn-drain-*")) and time.time() < deadline:
             time.sleep(0.01)
         time.sleep(0.5)
-        expect(f"{job.name}: a drain is at work", bool(list(job.directory.glob(".cairn-drain-*"))) and job.in_lower(0) is None)
+        expect(f"{job.name}: a drain is at work",
+               bool(list(job.directory.glob(".cairn-drain-*"))) and job.in_lower(0) is None)
         job.let_go("written")
     if job.reaches("changed"):
         seen = set()
@@ -188,7 +218,8 @@ def changed_while_drained(program):
         while job.in_lower(0) != changed(0) and time.time() < deadline:
             seen.add(job.in_lower(0))
             time.sleep(0.05)
-        expect(f"{job.name}: the change is drained while the program runs", job.in_lower(0) == changed(0))
+        expect(f"{job.name}: the change is drained while the program runs",
+               job.in_lower(0) == changed(0))
         partial = [len(data) for data in seen if data is not None and not is_a_state(data, 0)]
         expect(f"{job.name}: nothing but whole files was seen", not partial, partial)
         job.let_go("changed")

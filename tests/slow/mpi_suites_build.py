@@ -1,5 +1,5 @@
-"""MPI-IO test suites that nobody here wrote, fetched and built: ROMIO's own tests and those of MPICH for files, in C, C++ and
-Fortran. Both come in MPICH's source package."""
+"""MPI-IO test suites that nobody here wrote, fetched and built: ROMIO's own tests and those of
+MPICH for files, in C, C++ and Fortran. Both come in MPICH's source package."""
 
 import hashlib
 import os
@@ -17,8 +17,8 @@ VERSION = "4.0.2"
 ARCHIVE = f"mpich_{VERSION}.orig.tar.xz"
 SHA256 = "b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860"
 MIRROR = "http://deb.debian.org/debian/pool/main/m/mpich/"
-MPICH_FOLDERS = ("io", "errors/io", "f77/io", "f90/io", "f08/io", "cxx/io", "errors/f77/io", "errors/f90/io", "errors/f08/io",
-                 "errors/cxx/io")
+MPICH_FOLDERS = ("io", "errors/io", "f77/io", "f90/io", "f08/io", "cxx/io", "errors/f77/io",
+                 "errors/f90/io", "errors/f08/io", "errors/cxx/io")
 FORTRAN = (".f", ".f90")
 
 
@@ -47,29 +47,36 @@ class Test:
     inside: bool = False  # it reads its own program, which lies there then
 
 
-# ROMIO's: how runtests.in starts them, with FILE for the file's name; those that it does not name, as their README says.
+# ROMIO's: how runtests.in starts them, with FILE for the file's name; those that it does not name,
+# as their README says.
 ROMIO = {
-    "simple": (4, "-fname FILE"), "psimple": (4, "-fname FILE"), "perf": (4, "-fname FILE"), "async": (4, "-fname FILE"),
-    "async-multiple": (4, "-fname FILE"), "atomicity": (8, "-fname FILE"), "coll_test": (4, "-fname FILE"),
-    "coll_perf": (4, "-fname FILE"), "misc": (4, "-fname FILE"), "file_info": (4, "-fname FILE"),
-    "excl": (4, "-fname FILE"), "creat_excl": (4, "-fname FILE"), "large_array": (1, "-fname FILE"),
-    "large_file": (1, "-fname FILE"), "noncontig": (2, "-fname FILE"), "i_noncontig": (2, "-fname FILE"),
-    "noncontig_coll": (2, "-fname FILE"), "noncontig_coll2": (4, "-fname FILE"), "split_coll": (4, "-fname FILE"),
-    "shared_fp": (4, "-fname FILE"), "ordered_fp": (4, "-fname FILE"), "error": (1, "-fname FILE"),
-    "status": (1, "-fname FILE"), "aggregation1": (4, "-h -f FILE"), "aggregation2": (4, "FILE"), "hindexed": (4, "FILE"),
-    "types_with_zeros": (2, "FILE"), "darray_read": (4, "FILE"), "big_extents": (4, "FILE"), "external32": (1, ""),
-    "syshints": (1, "test_hintfile"), "fcoll_test": (4, "-fname FILE"), "pfcoll_test": (4, "-fname FILE"),
-    "fmisc": (4, "-fname FILE"), "fperf": (4, "-fname FILE"),
+    "simple": (4, "-fname FILE"), "psimple": (4, "-fname FILE"), "perf": (4, "-fname FILE"),
+    "async": (4, "-fname FILE"), "async-multiple": (4, "-fname FILE"), "atomicity": (8,
+                                                                                     "-fname FILE"),
+    "coll_test": (4, "-fname FILE"), "coll_perf": (4, "-fname FILE"), "misc": (4, "-fname FILE"),
+    "file_info": (4, "-fname FILE"), "excl": (4, "-fname FILE"), "creat_excl": (4, "-fname FILE"),
+    "large_array": (1, "-fname FILE"), "large_file": (1, "-fname FILE"),
+    "noncontig": (2, "-fname FILE"), "i_noncontig": (2, "-fname FILE"),
+    "noncontig_coll": (2, "-fname FILE"), "noncontig_coll2": (4, "-fname FILE"),
+    "split_coll": (4, "-fname FILE"), "shared_fp": (4, "-fname FILE"),
+    "ordered_fp": (4, "-fname FILE"), "error": (1, "-fname FILE"), "status": (1, "-fname FILE"),
+    "aggregation1": (4, "-h -f FILE"), "aggregation2": (4, "FILE"), "hindexed": (4, "FILE"),
+    "types_with_zeros": (2, "FILE"), "darray_read": (4, "FILE"), "big_extents": (4, "FILE"),
+    "external32": (1, ""), "syshints": (1, "test_hintfile"), "fcoll_test": (4, "-fname FILE"),
+    "pfcoll_test": (4, "-fname FILE"), "fmisc": (4, "-fname FILE"), "fperf": (4, "-fname FILE"),
 }
 ROMIO_LARGE = ("large_array", "large_file")
-# Slips in the sources, because of which they compile nowhere; 14 GB to write are made 220 MB; a file in /tmp becomes one that
-# is covered.
-REPAIRS = {"file_errhdl.c": (("/tmp/datafile", "datafile"),),
-           "coll_perf.c": (("= 128 *", "= 32 *"),),
-           "uerrhandf08.f90": (("MPI_Errhandles", "MPI_Errhandler"), ("integer fh\n", "type(MPI_File) fh\n")),
-           "c2f902cio.c": (("return MTestReturnValue(errs)", "return 0"),)}
-# Of the harness that makes many of MPICH's tests: files of 4000 pieces with messages in between for each, for which MPICH's ranks
-# wait by spinning, which takes minutes where they share processors. 100 pieces do.
+# Slips in the sources, because of which they compile nowhere; 14 GB to write are made 220 MB; a
+# file in /tmp becomes one that is covered.
+REPAIRS = {
+    "file_errhdl.c": (("/tmp/datafile", "datafile"), ), "coll_perf.c": (("= 128 *", "= 32 *"), ),
+    "uerrhandf08.f90": (("MPI_Errhandles", "MPI_Errhandler"), ("integer fh\n",
+                                                               "type(MPI_File) fh\n")),
+    "c2f902cio.c": (("return MTestReturnValue(errs)", "return 0"), )
+}
+# Of the harness that makes many of MPICH's tests: files of 4000 pieces with messages in between for
+# each, for which MPICH's ranks wait by spinning, which takes minutes where they share processors.
+# 100 pieces do.
 FEWER = "1,100,  4000,8,"
 # What MPI 3.0 and MPICH 5 have removed, for tests that still use it, as far as they do.
 REMOVED = """
@@ -90,12 +97,15 @@ static int create_bounded(int count, int* lengths, MPI_Aint* places, MPI_Datatyp
 #define MPI_Type_create_struct create_bounded
 """
 # What ROMIO's configure puts into its templates.
-TEMPLATE = {"@F77MPIOINC@": "", "@FORTRAN_MPI_OFFSET@": "integer*8", "@F77IARGC@": "iargc()", "@F77GETARG@": "call getarg(i,str)",
-            "@LL@": "lld"}
+TEMPLATE = {
+    "@F77MPIOINC@": "", "@FORTRAN_MPI_OFFSET@": "integer*8", "@F77IARGC@": "iargc()",
+    "@F77GETARG@": "call getarg(i,str)", "@LL@": "lld"
+}
 
 
 def fetch(place):
-    """The unpacked sources. Ends the test where they cannot be had: without them it says nothing."""
+    """The unpacked sources. Ends the test where they cannot be had: without them it says
+    nothing."""
     tree = place / f"mpich-{VERSION}"
     if (tree / "complete").exists():
         return tree
@@ -111,8 +121,8 @@ def fetch(place):
 
 def mirrors():
     """Where apt gets packages of that name from, then Debian itself."""
-    asked = subprocess.run(["apt-get", "--print-uris", "download", "mpich"], capture_output=True, text=True, check=False,
-                           cwd="/") if shutil.which("apt-get") else None
+    asked = subprocess.run(["apt-get", "--print-uris", "download", "mpich"], capture_output=True,
+                           text=True, check=False, cwd="/") if shutil.which("apt-get") else None
     found = re.findall(r"'(https?://\S+/)mpich_\S+\.deb'", asked.stdout) if asked else []
     return [*found, MIRROR]
 
@@ -130,12 +140,13 @@ def download(archive):
             archive.write_bytes(content)
             return
         tried.append(f"{mirror + ARCHIVE}: another file than was expected")
-    sys.exit("the sources of MPICH's tests cannot be had (put them into " + str(archive) + "):\n" + "\n".join(tried))
+    sys.exit("the sources of MPICH's tests cannot be had (put them into " + str(archive) + "):\n" +
+             "\n".join(tried))
 
 
 def command(words, folder, seconds=600, log=None):
-    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True, errors="replace",
-                          timeout=seconds, check=False)
+    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True,
+                          errors="replace", timeout=seconds, check=False)
     if log is not None:
         log.write_text(done.stdout + done.stderr)
     return done
@@ -177,12 +188,14 @@ class Builder:
         if helpers and not all(isinstance(helper, pathlib.Path) for helper in helpers):
             test.why_not = next(helper for helper in helpers if isinstance(helper, str))
             return
-        linked = command([self.compiler(sources[0]), *objects, *helpers, "-lm", "-o", test.program], self.place)
+        linked = command([self.compiler(sources[0]), *objects, *helpers, "-lm", "-o", test.program],
+                         self.place)
         if linked.returncode != 0:
             test.why_not = linked.stderr[-1000:]
 
     def compiler(self, source):
-        return {".c": self.mpi.cc, ".cxx": self.mpi.cxx, ".f": self.mpi.f77, ".f90": self.mpi.fc}[source.suffix]
+        return {".c": self.mpi.cc, ".cxx": self.mpi.cxx, ".f": self.mpi.f77,
+                ".f90": self.mpi.fc}[source.suffix]
 
     def object(self, source, flags, at):
         """Its place, or why there is none."""
@@ -208,7 +221,8 @@ class Builder:
             done = command([*compile_it, "-include", header], at.parent)
         return at if done.returncode == 0 else done.stderr[:1000]
 
-    # ---- ROMIO's -----------------------------------------------------------------------------------
+    # ---- ROMIO's
+    # -----------------------------------------------------------------------------------
 
     def romio(self):
         folder = self.sources / "src/mpi/romio/test"
@@ -226,36 +240,50 @@ class Builder:
                     source.write_text(text)
             files = (folder / "test_hintfile",) if name == "syshints" else ()
             says = "No Errors" in source.read_text()
-            test = Test("romio", name, ranks, tuple(shlex.split(arguments)), name in ROMIO_LARGE, says, files=files)
+            test = Test("romio", name, ranks, tuple(shlex.split(arguments)), name in ROMIO_LARGE,
+                        says, files=files)
             self.compile(test, [source])
 
-    # ---- MPICH's -----------------------------------------------------------------------------------
+    # ---- MPICH's
+    # -----------------------------------------------------------------------------------
 
     def configure(self):
-        """Their configure makes headers, lists of tests, and what makes sources out of templates."""
+        """Their configure makes headers, lists of tests, and what makes sources out of
+        templates."""
         if (self.mpich / "config.status").exists():
             return
         self.mpich.mkdir(parents=True, exist_ok=True)
         mpi = self.mpi
-        fortran = [f"MPIF77={mpi.f77}", f"MPIFC={mpi.fc}", f"F77={mpi.f77}", f"FC={mpi.fc}",
-                   "FFLAGS=-fallow-argument-mismatch", "FCFLAGS=-fallow-argument-mismatch"] if mpi.fc else ["--disable-fortran"]
+        fortran = [
+            f"MPIF77={mpi.f77}", f"MPIFC={mpi.fc}", f"F77={mpi.f77}", f"FC={mpi.fc}",
+            "FFLAGS=-fallow-argument-mismatch", "FCFLAGS=-fallow-argument-mismatch"
+        ] if mpi.fc else ["--disable-fortran"]
         cxx = [f"MPICXX={mpi.cxx}", f"CXX={mpi.cxx}"] if mpi.cxx else ["--disable-cxx"]
-        done = command([self.theirs / "configure", f"--srcdir={self.theirs}", "--with-mpi=/usr", "--disable-spawn",
-                        "--disable-dependency-tracking", f"MPICC={mpi.cc}", f"CC={mpi.cc}", *cxx, *fortran], self.mpich, 1200,
-                       self.place / "configure.log")
+        done = command([
+            self.theirs / "configure", f"--srcdir={self.theirs}", "--with-mpi=/usr",
+            "--disable-spawn", "--disable-dependency-tracking", f"MPICC={mpi.cc}", f"CC={mpi.cc}",
+            *cxx, *fortran
+        ], self.mpich, 1200, self.place / "configure.log")
         if done.returncode != 0:
-            sys.exit(f"{mpi.name}: their configure failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            sys.exit(
+                f"{mpi.name}: their configure failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
     def helpers(self, suite):
         """What their tests are linked with; each once."""
-        kind = next((word for word in ("f77", "f90", "f08", "cxx") if word in suite.split("/")), "c")
+        kind = next((word for word in ("f77", "f90", "f08", "cxx") if word in suite.split("/")),
+                    "c")
         if kind not in self.objects:
-            sources = {"c": ("mtest_single.c", "mtest.c", "mtest_common.c"), "f77": ("mtest_f77.f",), "f90": ("mtest_f90.f90",),
-                       "f08": ("mtest_f08.f90",), "cxx": ("mtest_cxx.cxx", "mtest_common.c")}[kind]
+            sources = {
+                "c": ("mtest_single.c", "mtest.c", "mtest_common.c"), "f77": ("mtest_f77.f", ),
+                "f90": ("mtest_f90.f90", ), "f08": ("mtest_f08.f90", ),
+                "cxx": ("mtest_cxx.cxx", "mtest_common.c")
+            }[kind]
             made = self.place / "helpers" / kind
             made.mkdir(parents=True, exist_ok=True)
-            self.objects[kind] = [self.object(self.theirs / "util" / name, self.flags(suite, made), made / f"{name}.o")
-                                  for name in sources]
+            self.objects[kind] = [
+                self.object(self.theirs / "util" / name, self.flags(suite, made),
+                            made / f"{name}.o") for name in sources
+            ]
         return self.objects[kind]
 
     def flags(self, suite, here=None):
@@ -271,7 +299,8 @@ class Builder:
 
     def mpich_folder(self, suite):
         own = self.mpich / suite
-        lists = [folder / "testlist" for folder in (own, self.theirs / suite)] + [self.theirs / suite / "testlist.in"]
+        lists = [folder / "testlist"
+                 for folder in (own, self.theirs / suite)] + [self.theirs / suite / "testlist.in"]
         listed = next(path for path in lists if path.exists()).read_text()
         if (own / "Makefile").exists() and "gen-src-stamp:" in (own / "Makefile").read_text():
             command(["make", "gen-src-stamp"], own)
@@ -281,7 +310,8 @@ class Builder:
                 continue
             arguments = tuple(word[4:] for word in words[2:] if word.startswith("arg="))
             memory = any(word.startswith("mem=") for word in words[2:])
-            test = Test(f"mpich/{suite}", words[0], int(words[1]), arguments, memory, inside=words[0] == "zero_count")
+            test = Test(f"mpich/{suite}", words[0], int(words[1]), arguments, memory,
+                        inside=words[0] == "zero_count")
             sources = self.sources_of(suite, words[0])
             if not sources:
                 test.why_not = "there is no source of it"
@@ -295,5 +325,6 @@ class Builder:
         for folder in (self.mpich / suite, self.theirs / suite):
             for suffix in (".c", ".cxx", *FORTRAN):
                 if (folder / (name + suffix)).exists():
-                    return [folder / (name + suffix)] + ([self.theirs / suite / beside] if beside else [])
+                    return [folder /
+                            (name + suffix)] + ([self.theirs / suite / beside] if beside else [])
         return []

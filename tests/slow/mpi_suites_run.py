@@ -12,15 +12,20 @@ from dataclasses import dataclass
 
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it; some tests of error
-# handlers make a window, which Debian's Open MPI can with UCX only.
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "ucx", "PRTE_ALLOW_RUN_AS_ROOT": "1",
-               "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-# A run around the launcher, one around each rank, and names that only Cairn knows; and around each rank on two hosts.
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
+# it; some tests of error handlers make a window, which Debian's Open MPI can with UCX only.
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_osc": "ucx", "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"
+}
+# A run around the launcher, one around each rank, and names that only Cairn knows; and around each
+# rank on two hosts.
 PLAIN, OUTSIDE, INSIDE, PREFIX, HOSTS = "plain", "outside", "inside", "prefix", "two hosts"
-# A library in between. It notes each file that the adapter opens, for which that copies a communicator, as it does once at the start of a
-# job on several hosts; programs do it by another name. And it gives the processor away where MPICH's ranks would spin while others want it.
+# A library in between. It notes each file that the adapter opens, for which that copies a
+# communicator, as it does once at the start of a job on several hosts; programs do it by another
+# name. And it gives the processor away where MPICH's ranks would spin while others want it.
 WITNESS = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -63,8 +68,10 @@ class Outcome:
 def witness(place):
     library = place / "witness.so"
     (place / "witness.c").write_text(WITNESS)
-    subprocess.run([os.environ.get("CAIRN_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, place / "witness.c", "-ldl"],
-                   check=True)
+    subprocess.run([
+        os.environ.get("CAIRN_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
+        place / "witness.c", "-ldl"
+    ], check=True)
     return library
 
 
@@ -85,8 +92,9 @@ def judge(test, done):
 def in_group(command, seconds, **options):
     """Ended with all that it has started, when it takes too long."""
     with tempfile.TemporaryFile("w+", errors="replace") as out:
-        with subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                              start_new_session=True, **options) as started:
+        with subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, start_new_session=True,
+                              **options) as started:
             try:
                 code = started.wait(seconds)
             except subprocess.TimeoutExpired:
@@ -97,8 +105,8 @@ def in_group(command, seconds, **options):
 
 
 def run(mpi, test, ranks, form, library, disk=None, cluster=None, settings=None, seconds=600):
-    """One test in a fresh directory: in memory, on `disk` if it writes gigabytes, where all of the cluster's hosts see it if the
-    form is HOSTS. settings: of its environment on those hosts."""
+    """One test in a fresh directory: in memory, on `disk` if it writes gigabytes, where all of the
+    cluster's hosts see it if the form is HOSTS. settings: of its environment on those hosts."""
     large = test.memory and disk is not None
     place = cluster.shared if form == HOSTS else disk if large else MEMORY
     with tempfile.TemporaryDirectory(prefix="cairn-suites-", dir=place) as scratch:
@@ -112,16 +120,24 @@ def run(mpi, test, ranks, form, library, disk=None, cluster=None, settings=None,
         program = [shutil.copy(test.program, work) if test.inside else test.program,
                    *(name if word == "FILE" else word for word in test.arguments)]
         launch = [mpi.mpirun, "-n", ranks]
-        cairn = [CAIRN, "run", "--at", work, "--pool-size", "6GiB" if test.memory else "512MiB", "--"]
-        environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
-                       "CAIRN_TEST_WITNESS": log, "LD_PRELOAD": str(library)}
+        cairn = [
+            CAIRN, "run", "--at", work, "--pool-size", "6GiB" if test.memory else "512MiB", "--"
+        ]
+        environment = {
+            **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
+            "CAIRN_TEST_WITNESS": log, "LD_PRELOAD": str(library)
+        }
         if form == HOSTS:
-            # Each host has a pool in memory of its own; a login there knows nothing of this environment.
+            # Each host has a pool in memory of its own; a login there knows nothing of this
+            # environment.
             del environment["CAIRN_POOL_DIR"], environment["LD_PRELOAD"]
-            there = [f"{name}={value}" for name, value in {**ENVIRONMENT, **(settings or {})}.items()]
-            launch = cluster.command("run", "--mpi", mpi.name, "-n", ranks, "--", "env", "-C", work, *there,
-                                     f"CAIRN_TEST_WITNESS={log}", f"LD_PRELOAD={library}")
-        command = {PLAIN: launch, OUTSIDE: cairn + launch, PREFIX: cairn + launch}.get(form, launch + cairn)
+            there = [
+                f"{name}={value}" for name, value in {**ENVIRONMENT, **(settings or {})}.items()
+            ]
+            launch = cluster.command("run", "--mpi", mpi.name, "-n", ranks, "--", "env", "-C", work,
+                                     *there, f"CAIRN_TEST_WITNESS={log}", f"LD_PRELOAD={library}")
+        command = {PLAIN: launch, OUTSIDE: cairn + launch,
+                   PREFIX: cairn + launch}.get(form, launch + cairn)
         if large:
             environment["CAIRN_POOL_DIR"] = tempfile.mkdtemp(prefix="cairn-suites-", dir=MEMORY)
         begun = time.monotonic()
@@ -132,4 +148,6 @@ def run(mpi, test, ranks, form, library, disk=None, cluster=None, settings=None,
                 shutil.rmtree(environment["CAIRN_POOL_DIR"], ignore_errors=True)
         why = judge(test, done)
         opened = os.path.getsize(log) - (ranks if form == HOSTS else 0)
-        return Outcome(not why, f"{why}\n{done.stdout[-3000:]}" if why else done.stdout[-300:], opened, time.monotonic() - begun)
+        return Outcome(not why, f"{why}\n{done.stdout[-3000:]}" if why else done.stdout[-300:],
+                       opened,
+                       time.monotonic() - begun)

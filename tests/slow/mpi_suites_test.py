@@ -1,7 +1,8 @@
-"""ROMIO's and MPICH's own tests for files, on covered files, with Debian's Open MPI and MPICH: with as many ranks as their
-authors start them with, in three forms and without Cairn; with 1, 2, 4 and 7 where they can; and, with Open MPI, on two hosts (MPICH 4.0 does
-not get out of MPI_Finalize between hosts in many runs of any program). The sources are fetched at
-the first run (network). CAIRN_SUITES_ONLY=romio/misc,f77 chooses tests by parts of their names."""
+"""ROMIO's and MPICH's own tests for files, on covered files, with Debian's Open MPI and MPICH: with
+as many ranks as their authors start them with, in three forms and without Cairn; with 1, 2, 4 and 7
+where they can; and, with Open MPI, on two hosts (MPICH 4.0 does not get out of MPI_Finalize between
+hosts in many runs of any program). The sources are fetched at the first run (network).
+CAIRN_SUITES_ONLY=romio/misc,f77 chooses tests by parts of their names."""
 
 import atexit
 import os
@@ -20,7 +21,9 @@ ONLY = [word for word in os.environ.get("CAIRN_SUITES_ONLY", "").split(",") if w
 RANKS = (1, 2, 4, 7)
 MEMORY_NEEDED = 12 << 30  # for those that write gigabytes: their buffers and the pool
 NOT_ATOMIC = "Open MPI's own I/O is not atomic where a view has gaps"
-HANDLER = "Open MPI returns the code that its handler has been given, also if that puts another one there"
+HANDLER = (
+    "Open MPI returns the code that its handler has been given, also if that puts another one there"
+)
 THROWS = "Debian's Open MPI is built without exceptions in its C++ functions"
 VIEW = "File::Get_view of Open MPI's C++ functions does not give back the view"
 NEGATIVE = "Open MPI's own I/O reads at a negative offset"
@@ -44,20 +47,26 @@ FAILS_ALONE = {
 }
 # What fails with Cairn, and may.
 FAILS_WITH_CAIRN = {
-    ("", "romio/syshints"): HINTS + ": Cairn has no use for them, and the standard lets it ignore them",
+    ("", "romio/syshints"): HINTS +
+    ": Cairn has no use for them, and the standard lets it ignore them",
     ("openmpi", "mpich/errors/io/fileerrret"): HANDLER + "; so does Cairn there",
     ("openmpi", "mpich/errors/cxx/io/fileerrretx"): THROWS,
     ("openmpi", "mpich/errors/cxx/io/throwtestfilex"): THROWS,
     ("openmpi", "mpich/cxx/io/filemiscx"): VIEW,
 }
 # They open no file that is there.
-OPENS_NOTHING = ("mpich/errors/io/fileerrret", "mpich/errors/cxx/io/fileerrretx", "mpich/cxx/io/seekavail")
-# Their array is distributed over 4 processes; that more of them make the type is an error, which MPICH does not see.
+OPENS_NOTHING = ("mpich/errors/io/fileerrret", "mpich/errors/cxx/io/fileerrretx",
+                 "mpich/cxx/io/seekavail")
+# Their array is distributed over 4 processes; that more of them make the type is an error, which
+# MPICH does not see.
 OWN_RANKS_ONLY = ("romio/darray_read", "mpich/io/i_darray_read")
-# They pass a token round, so that the order of writes is known; but two ranks, each of whom has the other on both sides, pass none.
-NOT_BY_TWO = tuple(f"mpich/cxx/io/{name}x" for name in ("writesh", "iwritesh", "writeshnos", "iwriteshnos"))
-# A rank of them reads what another has written, without atomic mode and without MPI_File_sync. The standard promises them
-# nothing; on several hosts Cairn shows such writes where it is told to (docs/user/mpi-multi-node.md).
+# They pass a token round, so that the order of writes is known; but two ranks, each of whom has the
+# other on both sides, pass none.
+NOT_BY_TWO = tuple(f"mpich/cxx/io/{name}x"
+                   for name in ("writesh", "iwritesh", "writeshnos", "iwriteshnos"))
+# A rank of them reads what another has written, without atomic mode and without MPI_File_sync. The
+# standard promises them nothing; on several hosts Cairn shows such writes where it is told to
+# (docs/user/mpi-multi-node.md).
 READS_UNSYNCED = ("romio/shared_fp",)
 failures = []
 counts = {}
@@ -113,9 +122,11 @@ def alone(mpi, test, library):
     known = reason(FAILS_ALONE, mpi, test)
     if not outcome.passed:
         count(mpi, test.suite, "failed without Cairn")
-        print(f"{mpi.name}: {name_of(test)} fails without Cairn: {known or outcome.why}", flush=True)
+        print(f"{mpi.name}: {name_of(test)} fails without Cairn: {known or outcome.why}",
+              flush=True)
     elif known:
-        print(f"{mpi.name}: {name_of(test)} passes without Cairn, which was not expected: {known}", flush=True)
+        print(f"{mpi.name}: {name_of(test)} passes without Cairn, which was not expected: {known}",
+              flush=True)
 
 
 def one(mpi, test, library, cluster):
@@ -125,14 +136,21 @@ def one(mpi, test, library, cluster):
         count(mpi, test.suite, "not built")
         return
     if test.memory and memory_free() < MEMORY_NEEDED:
-        print(f"{mpi.name}: {name_of(test)}: not run: {MEMORY_NEEDED >> 30} GiB of memory must be free for it", flush=True)
+        print(
+            f"{mpi.name}: {name_of(test)}: not run: {MEMORY_NEEDED >> 30} GiB of memory must be"
+            " free for it",
+            flush=True,
+        )
         count(mpi, test.suite, "not run")
         return
     alone(mpi, test, library)
     forms = [runs.OUTSIDE, runs.INSIDE] + ([runs.PREFIX] if "FILE" in test.arguments else [])
     good = all([check(mpi, test, test.ranks, form, library) for form in forms])
     if not test.memory and name_of(test) not in OWN_RANKS_ONLY:
-        others = [ranks for ranks in RANKS if ranks != test.ranks and not (ranks == 2 and name_of(test) in NOT_BY_TWO)]
+        others = [
+            ranks for ranks in RANKS
+            if ranks != test.ranks and not (ranks == 2 and name_of(test) in NOT_BY_TWO)
+        ]
         good = all([check(mpi, test, ranks, runs.OUTSIDE, library) for ranks in others]) and good
     if cluster and test.ranks > 1 and not test.memory:
         good = check(mpi, test, test.ranks, runs.HOSTS, library, cluster) and good
@@ -160,13 +178,15 @@ nodes = two_hosts()
 for kind in ("openmpi", "mpich"):
     wrappers = [f"{word}.{kind}" for word in ("mpicc", "mpirun", "mpicxx", "mpif77", "mpifort")]
     if not all(map(shutil.which, wrappers)):
-        failures.append(f"{kind} is not here with all its compilers (scripts/setup.sh test installs it)")
+        failures.append(
+            f"{kind} is not here with all its compilers (scripts/setup.sh test installs it)")
         continue
     one_mpi = suites.Mpi(kind, *wrappers)
     for each in suites.Builder(one_mpi, sources, PLACE / kind).build():
         if not ONLY or any(word in name_of(each) for word in ONLY):
             one(one_mpi, each, witness, nodes if kind == "openmpi" else None)
 for (kind, suite), numbers in counts.items():
-    print(f"{kind}, {suite}: " + ", ".join(f"{number} {what}" for what, number in sorted(numbers.items())))
+    print(f"{kind}, {suite}: " + ", ".join(f"{number} {what}"
+                                           for what, number in sorted(numbers.items())))
 if failures:
     sys.exit("\n".join(["failed:", *failures]))

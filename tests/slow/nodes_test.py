@@ -1,4 +1,5 @@
-"""tests/cluster/nodes_test.py with more kills of processes and hosts, and with every MPI on several hosts."""
+"""tests/cluster/nodes_test.py with more kills of processes and hosts, and with every MPI on several
+hosts."""
 
 import os
 import subprocess

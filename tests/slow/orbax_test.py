@@ -1,5 +1,6 @@
-"""Orbax, JAX's checkpoint library (from PyPI, into a virtual environment below the build directory): an unchanged program saves
-in the background under `cairn run`, is killed, goes on, and what was drained is read without Cairn."""
+"""Orbax, JAX's checkpoint library (from PyPI, into a virtual environment below the build
+directory): an unchanged program saves in the background under `cairn run`, is killed, goes on, and
+what was drained is read without Cairn."""
 
 import os
 import pathlib
@@ -47,10 +48,14 @@ def environment():
     """Python of the virtual environment with JAX and Orbax, made at the first run."""
     if not (VENV / "complete").exists():
         shutil.rmtree(VENV, ignore_errors=True)
-        for command in ([sys.executable, "-m", "venv", VENV], [VENV / "bin/pip", "install", "-q", *PACKAGES]):
+        for command in ([sys.executable, "-m", "venv",
+                         VENV], [VENV / "bin/pip", "install", "-q", *PACKAGES]):
             done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
             if done.returncode != 0:
-                sys.exit(f"{command}: failed (PyPI must be reachable for this test)\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+                sys.exit(
+                    f"{command}: failed (PyPI must be reachable for this"
+                    f" test)\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+                )
         (VENV / "complete").touch()
     return VENV / "bin/python"
 
@@ -65,16 +70,21 @@ class Orbax(unittest.TestCase):
         self.place = pathlib.Path(scratch.name)
         (self.place / "lower").mkdir()
         (self.place / "program.py").write_text(PROGRAM)
-        self.environment = {**os.environ, "CAIRN_POOL_DIR": str(self.place / "pools"), "CAIRN_POOL_SIZE": "512MiB",
-                            "JAX_PLATFORMS": "cpu"}
+        self.environment = {
+            **os.environ, "CAIRN_POOL_DIR": str(self.place / "pools"), "CAIRN_POOL_SIZE": "512MiB",
+            "JAX_PLATFORMS": "cpu"
+        }
 
     def command(self, steps, *prefix):
-        return [str(word) for word in (*prefix, PYTHON, self.place / "program.py", self.place / "lower/run", steps)]
+        return [
+            str(word) for word in (*prefix, PYTHON, self.place / "program.py",
+                                   self.place / "lower/run", steps)
+        ]
 
     def run_program(self, steps, *prefix):
         """The newest step of what is there after `steps` more."""
-        done = subprocess.run(self.command(steps, *prefix), env=self.environment, capture_output=True, text=True, timeout=SECONDS,
-                              check=False)
+        done = subprocess.run(self.command(steps, *prefix), env=self.environment,
+                              capture_output=True, text=True, timeout=SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return int(done.stdout.split("latest ")[1].split()[0])
 
@@ -87,7 +97,9 @@ class Orbax(unittest.TestCase):
         self.assertEqual(self.run_program(0), 8)
 
     def test_files_are_drained_while_the_program_saves(self):
-        self.assertEqual(self.run_program(6, CAIRN, "run", "--at", self.place / "lower", "--drain", "async", "--"), 6)
+        self.assertEqual(
+            self.run_program(6, CAIRN, "run", "--at", self.place / "lower", "--drain", "async",
+                             "--"), 6)
         self.assertEqual(self.run_program(0), 6)
 
     def test_a_killed_program_goes_on_from_a_step_that_is_whole(self):
@@ -96,8 +108,9 @@ class Orbax(unittest.TestCase):
         covered = [CAIRN, "run", "--at", self.place / "lower", "--drain", "never", "--"]
         newest = self.run_program(1, *covered)
         for kill in range(KILLS):
-            with subprocess.Popen(self.command(200, *covered), env=self.environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, text=True, start_new_session=True) as running:
+            with subprocess.Popen(self.command(200, *covered), env=self.environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                  start_new_session=True) as running:
                 for _ in range(chance.randint(1, 4)):
                     self.assertIn("saving", running.stdout.readline())
                 time.sleep(chance.random() / 5)
@@ -106,7 +119,8 @@ class Orbax(unittest.TestCase):
             self.assertGreaterEqual(now, newest, f"after kill {kill}")
             newest = now
         self.assertGreater(newest, 1)
-        subprocess.run([CAIRN, "drain", self.place / "lower"], env=self.environment, check=True, capture_output=True)
+        subprocess.run([CAIRN, "drain", self.place / "lower"], env=self.environment, check=True,
+                       capture_output=True)
         self.assertEqual(self.run_program(0), newest)
 
 

@@ -1,5 +1,5 @@
-"""Copies of checkpoints on other nodes in depth: the whole table of disruptions, a kill at each message, and
-tests/cluster/partner_test.py with more kills and every MPI."""
+"""Copies of checkpoints on other nodes in depth: the whole table of disruptions, a kill at each
+message, and tests/cluster/partner_test.py with more kills and every MPI."""
 
 import os
 import subprocess
@@ -13,6 +13,8 @@ def run(*command, **settings):
     return subprocess.run(command, check=False, env={**os.environ, **settings}).returncode
 
 
-failed = [code for code in (run(f"{TESTS}/checkpoint/disruption_test", CAIRN_DISRUPTIONS="1"),
-                            run(f"{TESTS}/checkpoint/nodes_test", CAIRN_KILL_STRIDE="1")) if code != 0]
+failed = [
+    code for code in (run(f"{TESTS}/checkpoint/disruption_test", CAIRN_DISRUPTIONS="1"),
+                      run(f"{TESTS}/checkpoint/nodes_test", CAIRN_KILL_STRIDE="1")) if code != 0
+]
 sys.exit(failed[0] if failed else run(sys.executable, "-B", CLUSTER, CAIRN_PARTNER_KILLS="10"))

@@ -1,5 +1,5 @@
-"""Ten minutes (CAIRN_FUZZ_SECONDS) of random plants in a covered directory: nothing outside changes, and no private
-file in it."""
+"""Ten minutes (CAIRN_FUZZ_SECONDS) of random plants in a covered directory: nothing outside
+changes, and no private file in it."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-"""Ranks on two hosts write the same files through POSIX calls at random, for half a minute with each MPI: each byte is as they were told, on
-all hosts, and in the directory after the job."""
+"""Ranks on two hosts write the same files through POSIX calls at random, for half a minute with
+each MPI: each byte is as they were told, on all hosts, and in the directory after the job."""
 
 import os
 import pathlib
@@ -34,7 +34,8 @@ class PosixStorm(unittest.TestCase):
 
     def storm(self, mpi, seed):
         directory = new_directory(self.cluster)
-        job = Job(self.cluster, mpi, RANKS, directory, TESTS / "cluster" / mpi / "posix_storm_program", seed, SECONDS,
+        job = Job(self.cluster, mpi, RANKS, directory,
+                  TESTS / "cluster" / mpi / "posix_storm_program", seed, SECONDS,
                   pool_size="256MiB", limit_s=LIMIT_S)
         job.wait_until(lambda: job.line_with("posix_storm\n"))
         # MPICH 4.0 need not get out of MPI_Finalize (docs/user/mpi-multi-node.md).
@@ -46,8 +47,11 @@ class PosixStorm(unittest.TestCase):
         if mpi == "mpich":
             return
         self.assertEqual(code, 0, said)
-        expected = {name: (int(size), int(sum_there))
-                    for name, size, sum_there in re.findall(r"^there is (\S+) of (\d+) bytes, (\d+)$", said, re.M)}
+        expected = {
+            name: (int(size), int(sum_there))
+            for name, size, sum_there in re.findall(r"^there is (\S+) of (\d+) bytes, (\d+)$", said,
+                                                    re.M)
+        }
         self.assertEqual(sorted(os.listdir(directory)), sorted(expected))
         for name, (size, sum_there) in expected.items():
             held = pathlib.Path(directory, name).read_bytes()

@@ -1,6 +1,7 @@
-"""A rank waits in a call on a file for hosts or ranks that are stopped, cut off or dead: after twice CAIRN_MPI_TIMEOUT at most one
-line says which file and which call, and who does not answer, and the job ends. Who computes for longer than that is waited for,
-and so are hosts that were suspended together."""
+"""A rank waits in a call on a file for hosts or ranks that are stopped, cut off or dead: after
+twice CAIRN_MPI_TIMEOUT at most one line says which file and which call, and who does not answer,
+and the job ends. Who computes for longer than that is waited for, and so are hosts that were
+suspended together."""
 
 import os
 import subprocess
@@ -21,16 +22,17 @@ GATHERED = "collecting what each rank has written"
 DECIDED = "waiting for what rank 0 has decided"
 # The call as the line names it, and what a rank waits for that is not rank 0, or is.
 CALLS = {
-    "open": ("open silent", "making a communicator", "making a communicator"),
-    "sync": ("sync silent", DECIDED, GATHERED),
-    "close": ("close silent", DECIDED, GATHERED),
-    "delete": ("close silent", DECIDED, GATHERED),
+    "open": ("open silent", "making a communicator",
+             "making a communicator"), "sync": ("sync silent", DECIDED, GATHERED),
+    "close": ("close silent", DECIDED, GATHERED), "delete": ("close silent", DECIDED, GATHERED),
     "set_size": ("set size silent", "waiting for all ranks", "waiting for all ranks"),
-    "set_view": ("set view silent", "collecting the results of all ranks", "collecting the results of all ranks"),
-    "ordered": ("access in order of ranks to silent", "waiting for", "waiting for"),
-    "finalize": ("waiting for all in MPI_Finalize", "", ""),
+    "set_view": ("set view silent", "collecting the results of all ranks",
+                 "collecting the results of all ranks"),
+    "ordered": ("access in order of ranks to silent", "waiting for",
+                "waiting for"), "finalize": ("waiting for all in MPI_Finalize", "", ""),
 }
-# Lets the thread that answers for a host stand still until a line is said to it; its process goes on.
+# Lets the thread that answers for a host stand still until a line is said to it; its process goes
+# on.
 HOLD_THE_SERVER = """
 import ctypes, glob, os, pathlib, sys
 SEIZE, INTERRUPT, DETACH, EVERY_CHILD = 0x4206, 0x4207, 17, 0x40000000
@@ -57,8 +59,9 @@ class SilentHosts(unittest.TestCase):
 
     def start(self, mpi, ranks, *words, timeout_s=TIMEOUT_S):
         """The program, until it is ready."""
-        job = Job(self.cluster, mpi, ranks, new_directory(self.cluster), TESTS / "cluster" / mpi / "silent_program", *words,
-                  options=("--drain", "never"), settings=[f"CAIRN_MPI_TIMEOUT={timeout_s}"], limit_s=LIMIT_S)
+        job = Job(self.cluster, mpi, ranks, new_directory(self.cluster),
+                  TESTS / "cluster" / mpi / "silent_program", *words, options=("--drain", "never"),
+                  settings=[f"CAIRN_MPI_TIMEOUT={timeout_s}"], limit_s=LIMIT_S)
         job.wait_until(lambda: job.line_with("ready"))
         if not job.line_with("ready"):
             self.fail(job.end()[1])
@@ -69,7 +72,8 @@ class SilentHosts(unittest.TestCase):
 
     def told(self, job, pattern):
         seconds = job.wait_until(lambda: job.line_with("the job is aborted"))
-        self.assertRegex(job.line_with("the job is aborted"), "cairn: MPI-IO: " + pattern + r": the job is aborted", "".join(job.said))
+        self.assertRegex(job.line_with("the job is aborted"),
+                         "cairn: MPI-IO: " + pattern + r": the job is aborted", "".join(job.said))
         self.assertLess(seconds, 2 * TIMEOUT_S + LATE_S)
         self.assertGreater(seconds, TIMEOUT_S)
 
@@ -83,12 +87,17 @@ class SilentHosts(unittest.TestCase):
         doing, *phases = CALLS[call]
         phase = phases[0 if waiter == 1 else 1]
         try:
-            self.told(job, f"{doing}(: )?{phase}.*: after \\d+ s no answer of node {other} \\(pool /dev/shm/.*\\)")
+            self.told(
+                job,
+                f"{doing}(: )?{phase}.*: after \\d+ s no answer of node {other} \\(pool"
+                " /dev/shm/.*\\)",
+            )
         finally:  # the next case finds its hosts
             if fault != "kill":
                 self.cluster.change({"stop": "continue", "cut": "join"}[fault], other)
         self.assertNotEqual(job.end()[0], 0)
-        self.assertEqual(sum("the job is aborted" in line for line in job.said), 1, "".join(job.said))
+        self.assertEqual(sum("the job is aborted" in line for line in job.said), 1,
+                         "".join(job.said))
 
     def test_a_host_is_stopped_in_each_call(self):
         for waiter in (0, 1):
@@ -108,22 +117,30 @@ class SilentHosts(unittest.TestCase):
         self.silent("openmpi", "close", 1, "cut")
 
     def test_a_rank_stands_still(self):
-        """Rank 2, which answers for its host, and rank 3, which does not; the other one of the host lives."""
+        """Rank 2, which answers for its host, and rank 3, which does not; the other one of the host
+        lives."""
         still = r"rank {} on node node1 \(pool .*\) is stopped"
-        for victim, pattern in ((2, f"(no answer of node node1 |{still.format(2)})"), (3, still.format(3))):
+        for victim, pattern in ((2, f"(no answer of node node1 |{still.format(2)})"),
+                                (3, still.format(3))):
             with self.subTest(victim=victim):
                 for node in range(2):
                     self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
                 job = self.start("openmpi", 4, "sync", 0, 0)
                 time.sleep(1)  # until all have left the program's barrier
-                find = f"grep -lz OMPI_COMM_WORLD_RANK={victim} /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3"
-                stopped = self.cluster.on("node1", "sh", "-c", f"for p in $({find}); do grep silent_program /proc/$p/comm && "
-                                                               "kill -STOP $p; done; true").stdout
+                find = (
+                    f"grep -lz OMPI_COMM_WORLD_RANK={victim} /proc/[0-9]*/environ 2>/dev/null | cut"
+                    " -d/ -f3"
+                )
+                stopped = self.cluster.on(
+                    "node1", "sh", "-c",
+                    f"for p in $({find}); do grep silent_program /proc/$p/comm && "
+                    "kill -STOP $p; done; true").stdout
                 self.assertEqual(stopped, "silent_program\n")
                 self.go("node1")
                 self.go("node0")
                 self.told(job, f"sync silent: .*: after \\d+ s {pattern}.*")
-                self.cluster.on("node1", "sh", "-c", "kill -CONT $(pgrep silent_program)", expect=None)
+                self.cluster.on("node1", "sh", "-c", "kill -CONT $(pgrep silent_program)",
+                                expect=None)
                 job.end()
 
     def test_who_computes_is_waited_for(self):
@@ -157,7 +174,8 @@ class SilentHosts(unittest.TestCase):
                 self.all_come("openmpi", job)
 
     def test_a_job_is_suspended(self):
-        """All hosts stand still for long, not all at the same moment, while one of them waits for an answer of another one."""
+        """All hosts stand still for long, not all at the same moment, while one of them waits for
+        an answer of another one."""
         for call, asks_after_s in (("read", 0), ("sync", SUSPENDED_TIMEOUT_S)):
             with self.subTest(call=call):
                 for node in range(2):
@@ -175,9 +193,11 @@ class SilentHosts(unittest.TestCase):
 
 
     def test_a_question_that_comes_as_all_come_to_finalize(self):
-        """Rank 1's host has not answered yet when rank 1 comes, too. Libraries may meet once more then."""
+        """Rank 1's host has not answered yet when rank 1 comes, too. Libraries may meet once more
+        then."""
         job = self.start("openmpi", 2, "finalize_meeting", 0, 0, timeout_s=SUSPENDED_TIMEOUT_S)
-        holding = self.cluster.start("node1", sys.executable, "-c", HOLD_THE_SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        holding = self.cluster.start("node1", sys.executable, "-c", HOLD_THE_SERVER,
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(holding.stdout.readline(), "held\n")
         self.go("node0")
         time.sleep(SUSPENDED_TIMEOUT_S + 3)  # now rank 0 has asked

@@ -1,4 +1,5 @@
-"""A real Slurm on the virtual cluster: a controller on login, and nodes that lose their memory when they are killed."""
+"""A real Slurm on the virtual cluster: a controller on login, and nodes that lose their memory when
+they are killed."""
 
 import os
 import pathlib
@@ -61,10 +62,13 @@ class SlurmCase(unittest.TestCase):
             directory.mkdir(mode=0o755)
             shutil.chown(directory, owner)
         conf = self.etc / "slurm.conf"
-        conf.write_text(CONF.format(state=state, spool=spool, munge=munge, last=self.nodes - 1), encoding="utf-8")
+        conf.write_text(CONF.format(state=state, spool=spool, munge=munge, last=self.nodes - 1),
+                        encoding="utf-8")
         (self.etc / "mpi.conf").write_text("PMIxCliTmpDirBase=/dev/shm\n", encoding="utf-8")
-        self.environment = ["env", f"SLURM_CONF={conf}", f"PATH={BUILD / 'bin'}:{PATH}", "SLURM_MPI_TYPE=pmix",
-                            "OMPI_MCA_btl=self,vader", "OMPI_MCA_mpi_yield_when_idle=1"]
+        self.environment = [
+            "env", f"SLURM_CONF={conf}", f"PATH={BUILD / 'bin'}:{PATH}", "SLURM_MPI_TYPE=pmix",
+            "OMPI_MCA_btl=self,vader", "OMPI_MCA_mpi_yield_when_idle=1"
+        ]
         self.start_munge(munge)
         self.daemon("login", "slurmctld", "-D", "-f", conf)
         for number in range(self.nodes):
@@ -77,10 +81,14 @@ class SlurmCase(unittest.TestCase):
         key.write_bytes(os.urandom(64))
         key.chmod(0o400)
         shutil.chown(key, "munge")
-        names = {"--socket": "socket", "--key-file": "key", "--pid-file": "pid", "--log-file": "log", "--seed-file": "seed"}
-        process = subprocess.Popen(
-            ["munged", "--foreground", "--force", *(f"{option}={directory / name}" for option, name in names.items())],
-            user=pwd.getpwnam("munge").pw_uid, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        names = {
+            "--socket": "socket", "--key-file": "key", "--pid-file": "pid", "--log-file": "log",
+            "--seed-file": "seed"
+        }
+        process = subprocess.Popen([
+            "munged", "--foreground", "--force", *(f"{option}={directory / name}"
+                                                   for option, name in names.items())
+        ], user=pwd.getpwnam("munge").pw_uid, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
         deadline = time.monotonic() + 60
@@ -91,8 +99,8 @@ class SlurmCase(unittest.TestCase):
     def daemon(self, host, *words):
         log = open(self.etc / f"{words[0]}.{host}.out", "w", encoding="utf-8")
         self.addCleanup(log.close)
-        process = self.cluster.start(host, *self.environment, *map(str, words), stdout=log, stderr=log,
-                                     stdin=subprocess.DEVNULL)
+        process = self.cluster.start(host, *self.environment, *map(str, words), stdout=log,
+                                     stderr=log, stdin=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
 

@@ -1,4 +1,5 @@
-"""deploy/slurm/sedov.sbatch under a real Slurm: a job that is requeued goes on at another node, with the same bits."""
+"""deploy/slurm/sedov.sbatch under a real Slurm: a job that is requeued goes on at another node,
+with the same bits."""
 
 import os
 import pathlib
@@ -17,16 +18,20 @@ class Requeue(SlurmCase):
         super().setUp()
         self.shared = pathlib.Path(self.cluster.shared)
         shutil.copy(SOURCE / "deploy/slurm/sedov.sbatch", self.shared)
-        self.environment += [f"SEDOV={PROGRAM}", "CAIRN_POOL_SIZE=64MiB", "OMPI_ALLOW_RUN_AS_ROOT=1",
-                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
+        self.environment += [
+            f"SEDOV={PROGRAM}", "CAIRN_POOL_SIZE=64MiB", "OMPI_ALLOW_RUN_AS_ROOT=1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+        ]
 
     def submit(self, options, words):
-        job = self.on_login(f"cd {self.shared} && sbatch --parsable --ntasks 2 --output job-%j {options} "
-                            f"sedov.sbatch {WORDS} {words}").stdout.strip()
+        job = self.on_login(
+            f"cd {self.shared} && sbatch --parsable --ntasks 2 --output job-%j {options} "
+            f"sedov.sbatch {WORDS} {words}").stdout.strip()
         return job, self.shared / f"job-{job}"
 
     def node_of(self, job):
-        return re.search(r" NodeList=(node\d)", self.on_login(f"scontrol show job {job} -o").stdout)[1]
+        return re.search(r" NodeList=(node\d)",
+                         self.on_login(f"scontrol show job {job} -o").stdout)[1]
 
     def wait_for_line(self, output, pattern):
         found = self.wait_for(f"cat {output} || true", lambda text: re.search(pattern, text, re.M))
@@ -43,7 +48,9 @@ class Requeue(SlurmCase):
 
     def check_no_pools(self, nodes):
         for node in nodes:
-            self.assertEqual("", self.cluster.on(node, "sh", "-c", "ls -d /dev/shm/sedov-* || true").stdout)
+            self.assertEqual(
+                "",
+                self.cluster.on(node, "sh", "-c", "ls -d /dev/shm/sedov-* || true").stdout)
 
     def check_the_end(self, job, output, nodes=("node0", "node1")):
         """Ends a job that has gone on, and compares what it saved with an undisturbed run."""
@@ -54,14 +61,21 @@ class Requeue(SlurmCase):
         saved = self.shared / f"sedov-{job}.nc"
         self.assertTrue(saved.exists(), output.read_text())
         self.check_no_pools(nodes)
-        last = self.on_login("export CAIRN_POOL_DIR=/dev/shm CAIRN_POOL_NAME=last && cairn pool create last --size 64MiB && "
-                             f"cairn ckpt import {saved} sedov && {PROGRAM} {WORDS} --cycles 0").stdout
+        last = self.on_login(
+            "export CAIRN_POOL_DIR=/dev/shm CAIRN_POOL_NAME=last && cairn pool create last --size"
+            f" 64MiB && cairn ckpt import {saved} sedov && {PROGRAM} {WORDS} --cycles 0"
+        ).stdout
         cycles = int(re.search(r"(?m)^cycles: (\d+),", last)[1])
         self.assertGreaterEqual(cycles, reached)
         undisturbed = [PROGRAM, *WORDS.split(), "--every", "0", "--cycles", str(cycles)]
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        reference = subprocess.run(undisturbed, env=environment, capture_output=True, text=True, check=True).stdout
-        self.assertEqual(re.search(r"(?m)^state: .*", reference)[0], re.search(r"(?m)^state: .*", last)[0])
+        environment = {
+            **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
+        }
+        reference = subprocess.run(undisturbed, env=environment, capture_output=True, text=True,
+                                   check=True).stdout
+        self.assertEqual(
+            re.search(r"(?m)^state: .*", reference)[0],
+            re.search(r"(?m)^state: .*", last)[0])
 
     def test_a_requeued_job_goes_on_at_another_node(self):
         job, output = self.submit("", "--report 1")

@@ -1,4 +1,5 @@
-"""cairn bench under a real Slurm: a controller and two nodes on one machine, from sbatch to the page."""
+"""cairn bench under a real Slurm: a controller and two nodes on one machine, from sbatch to the
+page."""
 
 import json
 import pathlib
@@ -44,7 +45,8 @@ class Slurm(SlurmCase):
         self.assertEqual(["ok"] * 2 * len(mpis), [record["status"] for record in results],
                          log + json.dumps(results, indent=1))
         limits = [record for record in records if record["record"] == "limit"]
-        self.assertEqual({"ok"}, {record["status"] for record in limits}, json.dumps(limits, indent=1))
+        self.assertEqual({"ok"}, {record["status"]
+                                  for record in limits}, json.dumps(limits, indent=1))
         for record in results:
             self.assertEqual("srun", record["command"][0])
             self.assertEqual((2, 2), (record["output"]["ranks"], record["output"]["nodes"]))

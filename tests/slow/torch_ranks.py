@@ -1,4 +1,5 @@
-"""What ranks of torch_test.py do: `torch_ranks.py ACTION SET STEP`, started with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT."""
+"""What ranks of torch_test.py do: `torch_ranks.py ACTION SET STEP`, started with RANK, WORLD_SIZE,
+MASTER_ADDR and MASTER_PORT."""
 
 import faulthandler
 import os
@@ -19,8 +20,9 @@ from cairn.torch import Storage
 
 RANK = int(os.environ.get("RANK", "0"))
 RANKS = int(os.environ.get("WORLD_SIZE", "1"))
-DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.int8, torch.int16, torch.int32,
-          torch.int64, torch.uint8, torch.uint16, torch.bool, torch.complex64, torch.complex128)
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn,
+          torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.bool,
+          torch.complex64, torch.complex128)
 ROUNDS = 7
 SAYS = "the rank's own words"
 # DCP of torch 2.6 sends tracebacks to the other ranks, which Python 3.13 does not pickle.
@@ -32,7 +34,8 @@ def values(step, key, shape, dtype=torch.float32):
     """The same on any number of ranks."""
     drawn = torch.Generator().manual_seed(step * 1000 + sum(map(ord, key)))
     numbers = torch.randint(0, 100, shape, generator=drawn)
-    return torch.complex(numbers.double(), -numbers.double()).to(dtype) if dtype.is_complex else numbers.to(dtype)
+    return torch.complex(numbers.double(),
+                         -numbers.double()).to(dtype) if dtype.is_complex else numbers.to(dtype)
 
 
 def several_shards(whole):
@@ -40,23 +43,28 @@ def several_shards(whole):
     shards = []
     lines = whole.shape[0] // (2 * RANKS)
     for first in (RANK * lines, (RANK + RANKS) * lines):
-        shards.append(Shard.from_tensor_and_offsets(whole[first:first + lines].clone(), [first, 0], RANK))
+        shards.append(
+            Shard.from_tensor_and_offsets(whole[first:first + lines].clone(), [first, 0], RANK))
     return init_from_local_shards(shards, *whole.shape)
 
 
 def state_of(step):
     mesh = init_device_mesh("cpu", (RANKS,))
     state = {f"plain.{dtype}": values(step, str(dtype), (5, 3), dtype) for dtype in DTYPES}
-    state["rows"] = distribute_tensor(values(step, "rows", (37, 11), torch.bfloat16), mesh, [Sharded(0)])
+    state["rows"] = distribute_tensor(values(step, "rows", (37, 11), torch.bfloat16), mesh,
+                                      [Sharded(0)])
     state["columns"] = distribute_tensor(values(step, "columns", (4, 3, 25)), mesh, [Sharded(2)])
     state["replicated"] = distribute_tensor(values(step, "replicated", (6, 6)), mesh, [Replicate()])
-    state["few"] = distribute_tensor(values(step, "few", (1, 7)), mesh, [Sharded(0)])  # most ranks have none
+    # most ranks have none
+    state["few"] = distribute_tensor(values(step, "few", (1, 7)), mesh, [Sharded(0)])
     state["several"] = several_shards(values(step, "several", (24, 5), torch.float64))
     state["scalar"] = values(step, "scalar", ())
     state["empty"] = torch.empty(0, 4)
     state["transposed"] = values(step, "transposed", (9, 8)).t()[::2]
     state["a/name@which~no.variable has" + "." * 300] = values(step, "name", (3,))
-    state["nested"] = {"list": [values(step, "list", (2,)), step, "text"], "step": step, "large": SAYS * step}
+    state["nested"] = {
+        "list": [values(step, "list", (2, )), step, "text"], "step": step, "large": SAYS * step
+    }
     model = torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.Linear(5, 3)).to(torch.bfloat16)
     optimizer = torch.optim.AdamW(model.parameters())
     with torch.no_grad():
@@ -75,8 +83,9 @@ def blank(state):
     if isinstance(state, list):
         return [blank(value) for value in state]
     if isinstance(state, DTensor):
-        return DTensor.from_local(torch.zeros_like(state.to_local()), state.device_mesh, state.placements, shape=state.shape,
-                                  stride=state.stride(), run_check=False)
+        return DTensor.from_local(torch.zeros_like(state.to_local()), state.device_mesh,
+                                  state.placements, shape=state.shape, stride=state.stride(),
+                                  run_check=False)
     if isinstance(state, ShardedTensor):
         return several_shards(torch.zeros(state.size(), dtype=state.dtype))
     if isinstance(state, torch.Tensor):
@@ -100,7 +109,8 @@ def assert_same(found, expected, where=""):
             assert_same(one.tensor, other.tensor, where)
     elif isinstance(expected, torch.Tensor):
         assert found.dtype == expected.dtype and found.shape == expected.shape, where
-        assert found.contiguous().view(torch.uint8).equal(expected.contiguous().view(torch.uint8)) if found.dim() else found == expected, where
+        assert found.contiguous().view(torch.uint8).equal(expected.contiguous().view(
+            torch.uint8)) if found.dim() else found == expected, where
     else:
         assert found == expected, f"{where}: {found} instead of {expected}"
 
@@ -159,14 +169,16 @@ class Refuses(dcp.DefaultSavePlanner):
 
 
 def fail(name, step):
-    """A rank that cannot write keeps the others from writing; then all can. Nor does async_save() wait for ever."""
+    """A rank that cannot write keeps the others from writing; then all can. Nor does async_save()
+    wait for ever."""
     with Storage(name) as storage:
         load_into(storage)
         before = storage.versions()[0].number
         for how in (dcp.save, lambda *all, **named: dcp.async_save(*all, **named).result()):
             for planner in (NeverPlans(), Refuses()):
                 try:
-                    how(state_of(step), storage_writer=storage, planner=planner, checkpoint_id=str(step))
+                    how(state_of(step), storage_writer=storage, planner=planner,
+                        checkpoint_id=str(step))
                     raise AssertionError("it was saved")
                 except WAYS_TO_FAIL as error:
                     assert SAYS in str(error) or CANNOT_TELL in str(error), error
@@ -214,7 +226,8 @@ def storm(name, step):
             if step % 2:
                 dcp.save(state_of(step), storage_writer=storage, checkpoint_id=str(step))
             else:
-                dcp.async_save(state_of(step), storage_writer=storage, checkpoint_id=str(step)).result()
+                dcp.async_save(state_of(step), storage_writer=storage,
+                               checkpoint_id=str(step)).result()
             print(f"saved {step}", flush=True)
 
 
@@ -225,7 +238,8 @@ def levels(name, step):
             assert_same(load_into(storage), state_of(step - 1))
         dcp.save(state_of(step), storage_writer=storage, checkpoint_id=str(step))
         if RANK == RANKS - 1:
-            storage._waiting.submit(time.sleep, 1)  # the thread that waits comes later than the next save
+            # the thread that waits comes later than the next save
+            storage._waiting.submit(time.sleep, 1)
         reached = storage.future(4)
         dcp.save(state_of(step), storage_writer=storage, checkpoint_id=str(step + 10))
         assert reached.done(), "a save goes before a future of another rank"
@@ -243,7 +257,8 @@ def damaged(name, step):
             load_into(storage, str(newest))
             raise AssertionError("damaged bytes were loaded")
         except WAYS_TO_FAIL as error:
-            assert CANNOT_TELL in str(error) or all(isinstance(one[0], Error) for one in error.failures.values()), error
+            assert CANNOT_TELL in str(error) or all(
+                isinstance(one[0], Error) for one in error.failures.values()), error
         assert_same(load_into(storage), state_of(step))
     with Storage(name, look=True) as storage:
         assert_same(load_into(storage), state_of(step))
@@ -258,14 +273,18 @@ def look(name, step):
 
 
 def compare(name, step):
-    """Times of rank 0 for `step` MiB of each rank, beside torch's own files on the same medium. Rounds are interleaved."""
+    """Times of rank 0 for `step` MiB of each rank, beside torch's own files on the same medium.
+    Rounds are interleaved."""
     rows = step << 8  # of 4 KiB
     mesh = init_device_mesh("cpu", (RANKS,))
     layers = 16
 
     def model():
-        return {f"layer.{k}": DTensor.from_local(torch.rand(rows // layers, 1024), mesh, [Sharded(0)], run_check=False)
-                for k in range(layers)}
+        return {
+            f"layer.{k}": DTensor.from_local(torch.rand(rows // layers, 1024), mesh, [Sharded(0)],
+                                             run_check=False)
+            for k in range(layers)
+        }
 
     def files(kind, number):
         return kind(os.path.join(os.environ["FILES"], f"version-{number % 2}"))
@@ -284,28 +303,38 @@ def compare(name, step):
         for key, tensor in copies.items():
             tensor.to_local().copy_(state[key].to_local())
 
-    saving, group = [], dist.new_group(backend="gloo")  # the barriers of this thread have another one
+    # the barriers of this thread have another one
+    saving, group = [], dist.new_group(backend="gloo")
 
     def start(storage, checkpoint_id=None):
-        saving.append(dcp.async_save(state, storage_writer=storage, checkpoint_id=checkpoint_id, process_group=group))
+        saving.append(
+            dcp.async_save(state, storage_writer=storage, checkpoint_id=checkpoint_id,
+                           process_group=group))
 
     with Storage(name) as storage:
         for number in range(2, 2 * ROUNDS + 6, 2):
             time_it("copy", copy)
-            time_it("save cairn", lambda: dcp.save(state, storage_writer=storage, checkpoint_id=str(number)))
-            time_it("save files", lambda: dcp.save(state, storage_writer=files(dcp.FileSystemWriter, number // 2)))
+            time_it("save cairn",
+                    lambda: dcp.save(state, storage_writer=storage, checkpoint_id=str(number)))
+            time_it(
+                "save files",
+                lambda: dcp.save(state, storage_writer=files(dcp.FileSystemWriter, number // 2)))
             time_it("async cairn", lambda: start(storage, str(number + 1)))
             saving.pop().result()
             time_it("async files", lambda: start(files(dcp.FileSystemWriter, number // 2)))
             saving.pop().result()
             time_it("load cairn", lambda: dcp.load(target, storage_reader=storage))
-            time_it("load files", lambda: dcp.load(target, storage_reader=files(dcp.FileSystemReader, number // 2)))
+            time_it(
+                "load files",
+                lambda: dcp.load(target, storage_reader=files(dcp.FileSystemReader, number // 2)))
     if RANK == 0:
         for what, seconds in times.items():
             kind, _, who = what.partition(" ")
             seconds = seconds[2:]  # a first checkpoint makes its files
-            is_compared = who == "cairn" and kind != "async"  # with files async_save() copies nothing that is on the host
-            ratios = [other / own for own, other in zip(seconds, times[f"{kind} files"][2:])] if is_compared else []
+            # with files async_save() copies nothing that is on the host
+            is_compared = who == "cairn" and kind != "async"
+            ratios = [other / own for own, other in zip(seconds, times[f"{kind} files"][2:])
+                      ] if is_compared else []
             print(f"{what:12} {statistics.median(seconds) * 1e3:8.1f} ms" +
                   (f"  {statistics.median(ratios):5.2f} times as fast as files" if ratios else ""))
 
@@ -316,5 +345,6 @@ if __name__ == "__main__":
     dist.init_process_group("gloo", rank=RANK, world_size=RANKS)
     globals()[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
     sys.stdout.flush()
-    # destroy_process_group() of torch 2.6 waits for a thread of gloo that may wait for this one's hold of the interpreter.
+    # destroy_process_group() of torch 2.6 waits for a thread of gloo that may wait for this one's
+    # hold of the interpreter.
     os._exit(0)

@@ -1,6 +1,6 @@
-"""cairn.torch with PyTorch 2.6 of Debian 13, whose tree is made at the first run (network, root): what ranks save comes back on
-any number of ranks, an incomplete version never does, and programs with torch.save() run under `cairn run`. CAIRN_SEED repeats
-the kills."""
+"""cairn.torch with PyTorch 2.6 of Debian 13, whose tree is made at the first run (network, root):
+what ranks save comes back on any number of ranks, an incomplete version never does, and programs
+with torch.save() run under `cairn run`. CAIRN_SEED repeats the kills."""
 
 import os
 import pathlib
@@ -50,23 +50,31 @@ class Torch(unittest.TestCase):
         self.lower.mkdir()
 
     def environment(self):
-        return {"CAIRN_POOL_DIR": self.place / "pools", "CAIRN_POOL_SIZE": "1536MiB", "LOWER": self.lower, "FILES": self.place / "files",
-                "PYTHONWARNINGS": "ignore"}
+        return {
+            "CAIRN_POOL_DIR": self.place / "pools", "CAIRN_POOL_SIZE": "1536MiB",
+            "LOWER": self.lower, "FILES": self.place / "files", "PYTHONWARNINGS": "ignore"
+        }
 
     def start(self, ranks, action, step):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         program = SOURCE / "tests/slow/torch_ranks.py"
-        return [TREE.start(["python3", program, action, "model", step], self.place,
-                           {**self.environment(), "RANK": rank, "WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port},
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for rank in range(ranks)]
+        return [
+            TREE.start(
+                ["python3", program, action, "model", step], self.place, {
+                    **self.environment(), "RANK": rank, "WORLD_SIZE": ranks,
+                    "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port
+                }, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for rank in range(ranks)
+        ]
 
     def run_ranks(self, ranks, action, step, expected=None):
         running = self.start(ranks, action, step)
         said = [process.communicate(timeout=SECONDS)[0] for process in running]
         codes = [process.returncode for process in running]
-        self.assertEqual(expected or [0] * ranks, codes, f"{action} {step} on {ranks} ranks:\n" + "\n".join(said))
+        self.assertEqual(expected or [0] * ranks, codes,
+                         f"{action} {step} on {ranks} ranks:\n" + "\n".join(said))
         return said
 
     def test_what_ranks_save_is_loaded_on_other_numbers_of_ranks(self):
@@ -75,7 +83,8 @@ class Torch(unittest.TestCase):
             self.run_ranks(ranks, "load", 1)
         self.run_ranks(3, "save", 2)
         self.run_ranks(2, "load", 2)
-        shown = subprocess.run([CAIRN, "ckpt", "show", "model"], env={**os.environ, "CAIRN_POOL_DIR": str(self.place / "pools")},
+        shown = subprocess.run([CAIRN, "ckpt", "show", "model"],
+                               env={**os.environ, "CAIRN_POOL_DIR": str(self.place / "pools")},
                                capture_output=True, text=True, check=True).stdout
         self.assertRegex(shown, r"rows +bfloat16 +37 x 11\n")
 
@@ -102,7 +111,8 @@ class Torch(unittest.TestCase):
     def test_a_damaged_version_gives_way_to_the_one_before(self):
         self.run_ranks(2, "save", 1)
         self.run_ranks(2, "save", 2)
-        pool = next(path for path in (self.place / "pools").rglob("*") if path.is_file() and self.damage(path))
+        pool = next(path for path in (self.place / "pools").rglob("*")
+                    if path.is_file() and self.damage(path))
         self.assertTrue(pool)
         self.run_ranks(2, "damaged", 1)
 
@@ -123,14 +133,16 @@ class Torch(unittest.TestCase):
         return True
 
     def test_killed_at_any_moment(self):
-        """Each time ranks go on with what they find, which is no older than what rank 0 has said to be saved."""
+        """Each time ranks go on with what they find, which is no older than what rank 0 has said to
+        be saved."""
         draw = random.Random(SEED)
         saved = 0
         for turn in range(KILLS):
             ranks = draw.choice((1, 2, 3))
             running = self.start(ranks, "storm", 0)
             said = ""
-            while turn % 2 == 0 and "saved" not in said:  # every second time while they save, else also while they begin
+            # every second time while they save, else also while they begin
+            while turn % 2 == 0 and "saved" not in said:
                 line = running[0].stdout.readline()
                 self.assertTrue(line, said)
                 said += line
@@ -164,8 +176,9 @@ class Torch(unittest.TestCase):
         self.assertEqual(plain, self.run_program(under, work, program), "from the directory below")
 
     def run_program(self, before, work, program):
-        process = TREE.start([*before, "sh", "-c", f"cd {work} && exec python3 {program}"], self.place, self.environment(),
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = TREE.start([*before, "sh", "-c", f"cd {work} && exec python3 {program}"],
+                             self.place, self.environment(), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
         out, err = process.communicate(timeout=SECONDS)
         self.assertEqual(0, process.returncode, out + err)
         return re.search(r"sum .*", out).group()

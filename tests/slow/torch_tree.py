@@ -1,5 +1,6 @@
-"""PyTorch without CUDA, as Debian 13 packages it (2.6): its distribution unpacked below the build directory at the first run
-(network, root, 1.4 GB). Programs run inside with the sources and the build at their own places."""
+"""PyTorch without CUDA, as Debian 13 packages it (2.6): its distribution unpacked below the build
+directory at the first run (network, root, 1.4 GB). Programs run inside with the sources and the
+build at their own places."""
 
 import os
 import pathlib
@@ -43,11 +44,16 @@ class Tree:
     def _make(self):
         shutil.rmtree(self.root, ignore_errors=True)
         self.root.mkdir(parents=True)
-        made = subprocess.run(["debootstrap", "--variant=minbase", "--include=python3-torch", SUITE, self.root, MIRROR],
-                              capture_output=True, text=True, check=False)
+        made = subprocess.run([
+            "debootstrap", "--variant=minbase", "--include=python3-torch", SUITE, self.root, MIRROR
+        ], capture_output=True, text=True, check=False)
         if made.returncode != 0:
-            sys.exit(f"debootstrap: failed (Debian's packages must be reachable)\n{made.stdout[-2000:]}{made.stderr[-2000:]}")
-        for folder in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale", "usr/lib/libtorch-test"):
+            sys.exit(
+                "debootstrap: failed (Debian's packages must be"
+                f" reachable)\n{made.stdout[-2000:]}{made.stderr[-2000:]}"
+            )
+        for folder in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc",
+                       "usr/share/locale", "usr/lib/libtorch-test"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
         (self.root / "complete").touch()
 
@@ -59,15 +65,24 @@ class Tree:
         for line in shown.splitlines():
             name, arrow, path = line.strip().partition(" => ")
             path = path.split(" ")[0]
-            has = any((self.root / folder / name).exists() for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib"))
+            has = any((self.root / folder / name).exists()
+                      for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib"))
             if arrow and path.startswith("/") and not has and not path.startswith(str(BUILD)):
                 shutil.copy(path, own / name)
 
     def start(self, command, folder, environment, **options):
         """A process inside, in a directory of this machine."""
-        place = {**os.environ, "tree": str(self.root), "source": str(SOURCE), "build": str(BUILD), "folder": str(folder)}
-        inside = {"CAIRN_LIBRARY": str(LIBRARIES / "libcairn.so"), "PYTHONPATH": str(SOURCE / "bindings/python"),
-                  "LD_LIBRARY_PATH": str(BUILD / "torch" / "libraries"), "USE_LIBUV": "0", "OMP_NUM_THREADS": "1",
-                  "PYTHONDONTWRITEBYTECODE": "1", **environment}
+        place = {
+            **os.environ, "tree": str(self.root), "source": str(SOURCE), "build": str(BUILD),
+            "folder": str(folder)
+        }
+        inside = {
+            "CAIRN_LIBRARY": str(LIBRARIES / "libcairn.so"),
+            "PYTHONPATH": str(SOURCE / "bindings/python"),
+            "LD_LIBRARY_PATH": str(BUILD / "torch" / "libraries"), "USE_LIBUV": "0",
+            "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **environment
+        }
         words = ["env", *(f"{name}={value}" for name, value in inside.items()), *map(str, command)]
-        return subprocess.Popen(["unshare", "-m", "--propagation", "private", "bash", "-c", ENTER, "enter", *words], env=place, **options)
+        return subprocess.Popen(
+            ["unshare", "-m", "--propagation", "private", "bash", "-c", ENTER, "enter", *words],
+            env=place, **options)

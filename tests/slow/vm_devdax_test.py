@@ -23,29 +23,36 @@ def devices_keep_what_returned():
     dirty = ("python3 - <<'END'\nimport mmap, os\n"
              f"m = mmap.mmap(os.open('{DEVICE}', os.O_RDWR), 192 << 20)\n"
              "m[:] = b'\\xa5' * len(m)\nEND\n")
-    info = info_of(machine.run(f"set -e; {dirty} {CREATE} >&2; cairn pool info --pool-dir {DEVICE} --json"))
-    require(info["medium"] == "devdax" and info["granularity"] == "cache line" and not info["volatile"]
-            and info["large_pages"] and info["size_bytes"] == 128 << 20, "the pool", str(info))
+    info = info_of(
+        machine.run(f"set -e; {dirty} {CREATE} >&2; cairn pool info --pool-dir {DEVICE} --json"))
+    require(
+        info["medium"] == "devdax" and info["granularity"] == "cache line" and not info["volatile"]
+        and info["large_pages"] and info["size_bytes"] == 128 << 20, "the pool", str(info))
     last = machine.write_until_the_plug(DEVICE, "write", 1, 60)
-    last = machine.write_until_the_plug(DEVICE, "fsync", last + 1, 60, before=f"set -e; {verify(DEVICE, last)}")
+    last = machine.write_until_the_plug(DEVICE, "fsync", last + 1, 60,
+                                        before=f"set -e; {verify(DEVICE, last)}")
     machine.run(verify(DEVICE, last))
 
 
 def programs_run_on_a_device():
-    """SQLite in WAL mode (it maps a file of the pool) and its plug pulled; then everything a pool can do."""
+    """SQLite in WAL mode (it maps a file of the pool) and its plug pulled; then everything a pool
+    can do."""
     machine = Machine("devdax", align="4096")
     work = ("set -e; mkdir -p -m 700 /tmp/work\n"
             f"run() {{ cairn run --at /tmp/work --pool-dir {DEVICE} --drain \"$@\"; }}\n")
-    insert = ("run never -- bash -c 'sqlite3 /tmp/work/db \"pragma journal_mode=wal; create table t(n, x);\"\n"
-              "for n in 1 2 3 4 5 6 7 8 9; do\n"
-              "  sqlite3 /tmp/work/db \"pragma synchronous=full; insert into t values($n, randomblob(20000));\""
-              " && echo row $n\ndone; sleep 600'")
+    insert = (
+        "run never -- bash -c 'sqlite3 /tmp/work/db \"pragma journal_mode=wal; create table t(n,"
+        " x);\"\nfor n in 1 2 3 4 5 6 7 8 9; do\n  sqlite3 /tmp/work/db \"pragma synchronous=full;"
+        " insert into t values($n, randomblob(20000));\" && echo row $n\ndone; sleep 600'"
+    )
     machine.run(f"cairn pool create {DEVICE}; {work} {insert}", expect=137, pull_plug_on="row 5\n")
     count = "sqlite3 /tmp/work/db 'pragma integrity_check; select count(*) >= 5 from t;'"
     # The directory below is gone with the machine's memory; the pool knows what it covers.
-    out = machine.run(f"{work} run exit -- {count}; sqlite3 /tmp/work/db 'select count(*) from t;'\n"
-                      f"cairn pool check {DEVICE}; cairn pool list --pool-dir {DEVICE}; cairn pool remove {DEVICE}\n"
-                      f"ls -A /dev/shm/cairn-0")
+    out = machine.run(
+        f"{work} run exit -- {count}; sqlite3 /tmp/work/db 'select count(*) from t;'\ncairn pool"
+        f" check {DEVICE}; cairn pool list --pool-dir {DEVICE}; cairn pool remove {DEVICE}\nls -A"
+        " /dev/shm/cairn-0"
+    )
     require("ok\n1\n" in out and "sound" in out, "what SQLite committed", out)
     require(".device-" not in out, "the lock file was left", out)
 
@@ -85,7 +92,8 @@ def refusals_are_clear():
       daxctl reconfigure-device --mode=system-ram --no-online dax0.0 > /dev/console 2>&1
       says "system-ram mode" cairn pool create {DEVICE}
       echo done""")
-    require(out.strip().splitlines()[-1] == "done" and len(out.strip().splitlines()) == 2, "the refusals", out)
+    require(out.strip().splitlines()[-1] == "done" and len(out.strip().splitlines()) == 2,
+            "the refusals", out)
 
 
 main(devices_keep_what_returned, programs_run_on_a_device, refusals_are_clear)

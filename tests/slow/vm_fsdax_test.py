@@ -25,27 +25,31 @@ def fsdax_keeps_what_returned():
     info = info_of(machine.run(f"{create()} >&2 && cairn pool info {POOL} --json"))
     require(info["medium"] == "fsdax" and not info["volatile"], "the medium", str(info))
     last = machine.write_until_the_plug(POOL, "write", 1, 60)
-    last = machine.write_until_the_plug(POOL, "fsync", last + 1, 60, before=f"set -e; {verify(POOL, last)}")
+    last = machine.write_until_the_plug(POOL, "fsync", last + 1, 60,
+                                        before=f"set -e; {verify(POOL, last)}")
     machine.run(verify(POOL, last))
 
 
 def a_new_pool_survives():
     """What `pool create` has announced is there after the plug was pulled at once."""
     machine = Machine("fsdax")
-    machine.run(f"{create()} && cairn cp /etc/passwd {POOL}:/copy && echo made && sleep 60", expect=137,
-                pull_plug_on="made\n")
+    machine.run(f"{create()} && cairn cp /etc/passwd {POOL}:/copy && echo made && sleep 60",
+                expect=137, pull_plug_on="made\n")
     machine.run(f"cairn pool check {POOL} && cairn cat {POOL}:/copy | cmp - /etc/passwd")
 
 
 def unchanged_programs_run():
     """SQLite under `cairn run`, its plug pulled while it works: committed rows are in the pool."""
     machine = Machine("fsdax")
-    work = ("set -e; mkdir -p -m 700 /mnt/pools /mnt/work\n"
-            "run() { cairn run --at /mnt/work --pool-dir /mnt/pools --pool-size 128M --drain \"$@\"; }\n")
-    insert = ("run never -- bash -c 'sqlite3 /mnt/work/db \"create table t(n integer primary key, x);\"\n"
-              "for n in 1 2 3 4 5 6 7 8 9; do\n"
-              "  sqlite3 /mnt/work/db \"insert into t values($n, randomblob(20000));\" && echo row $n\n"
-              "done; sleep 600'")
+    work = (
+        "set -e; mkdir -p -m 700 /mnt/pools /mnt/work\nrun() { cairn run --at /mnt/work --pool-dir"
+        " /mnt/pools --pool-size 128M --drain \"$@\"; }\n"
+    )
+    insert = (
+        "run never -- bash -c 'sqlite3 /mnt/work/db \"create table t(n integer primary key, x);\"\n"
+        "for n in 1 2 3 4 5 6 7 8 9; do\n"
+        "  sqlite3 /mnt/work/db \"insert into t values($n, randomblob(20000));\" && echo row $n\n"
+        "done; sleep 600'")
     machine.run(work + insert, expect=137, pull_plug_on="row 5\n")
     count = "sqlite3 /mnt/work/db 'pragma integrity_check; select count(*) >= 5 from t;'"
     out = machine.run(f"{work} run exit -- {count}; sqlite3 /mnt/work/db 'select count(*) from t;'")
@@ -55,7 +59,9 @@ def unchanged_programs_run():
 def without_map_sync():
     """A device that is DAX but cannot promise MAP_SYNC is used as a plain file, and says so."""
     machine = Machine("virtio")
-    info = info_of(machine.run(f"{create()} >&2 && cairn pool info {POOL} --json && cairn pool check {POOL} >&2"))
+    info = info_of(
+        machine.run(
+            f"{create()} >&2 && cairn pool info {POOL} --json && cairn pool check {POOL} >&2"))
     require(info["medium"] == "file", "the medium", str(info))
 
 

@@ -1,4 +1,5 @@
-"""The write window by memory protection keys, on an emulated processor that has them, and on one that has not."""
+"""The write window by memory protection keys, on an emulated processor that has them, and on one
+that has not."""
 
 import os
 import pathlib
@@ -26,7 +27,8 @@ def stray_stores_fault():
 def programs_run_behind_the_window():
     """The adapter's calls all open it: SQLite, git and Python on covered files."""
     machine = Machine("none")
-    out = machine.run("""set -e
+    out = machine.run(
+        """set -e
       mkdir -m 700 /run/work; cd /run/work
       cairn run --at /run/work --pool-protect on --pool-size 256M -- bash -e -c '
         sqlite3 db "create table t(x); insert into t values(1),(2); select sum(x) from t;"
@@ -45,7 +47,8 @@ if os.fork() == 0:
 assert os.wait()[1] == 0
 print(open(\\"child\\").read())
 "'
-      sqlite3 db "select count(*) from t"; git -C repo --no-pager log --format=%s; cat repo/child""")
+      sqlite3 db "select count(*) from t"; git -C repo --no-pager log --format=%s; cat repo/child"""
+    )
     require("3\n" in out and "one\n" in out and out.strip().endswith("c"), "the programs", out)
 
 

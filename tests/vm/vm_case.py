@@ -1,4 +1,5 @@
-"""Tests in a virtual machine with an NVDIMM (deploy/nvdimm-vm): start, work, pull the plug, look."""
+"""Tests in a virtual machine with an NVDIMM (deploy/nvdimm-vm): start, work, pull the plug,
+look."""
 
 import ctypes
 import os
@@ -40,8 +41,10 @@ class Machine:
         """Runs a bash script inside; returns its output. expect: its exit code, None for any."""
         self.starts += 1
         console = pathlib.Path(self.scratch.name) / f"console.{self.starts}"
-        command = [sys.executable, SOURCE / "deploy/nvdimm-vm/nvdimm_vm.py", f"--image={self.image}",
-                   f"--cache={CACHE}", f"--console={console}", "--timeout=3600", *self.options]
+        command = [
+            sys.executable, SOURCE / "deploy/nvdimm-vm/nvdimm_vm.py", f"--image={self.image}",
+            f"--cache={CACHE}", f"--console={console}", "--timeout=3600", *self.options
+        ]
         command += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         path = f"{CAIRN.parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         command += [f"--env=PATH={path}", "--env=HOME=/root", "--", "bash", "-c", script]
@@ -52,17 +55,18 @@ class Machine:
         require(expect is None or done.returncode == expect,
                 f"exit code {done.returncode}, not {expect}: {script}",
                 done.stdout[-6000:] + "\n-- console --\n" + "\n".join(last))
-        print(f"-- start {self.starts} -- {script.strip().splitlines()[-1]}\n{done.stdout[-300:]}", flush=True)
+        print(f"-- start {self.starts} -- {script.strip().splitlines()[-1]}\n{done.stdout[-300:]}",
+              flush=True)
         return done.stdout
 
     def write_until_the_plug(self, pool, durability, first, steps, before=""):
-        """Lets power_program work from step `first` on, and pulls the plug after `steps` more; returns the
-        last step that was acknowledged."""
-        out = self.run(f"{before}\n{PROGRAMS}/power_program write {pool} {durability} {first}", expect=137,
-                       pull_plug_on=f"ack {first + steps}\n", pull_plug_delay=0.3)
+        """Lets power_program work from step `first` on, and pulls the plug after `steps` more;
+        returns the last step that was acknowledged."""
+        out = self.run(f"{before}\n{PROGRAMS}/power_program write {pool} {durability} {first}",
+                       expect=137, pull_plug_on=f"ack {first + steps}\n", pull_plug_delay=0.3)
         acks = [int(n) for n in re.findall(r"^ack (\d+)\r?\n", out, re.M)]
-        require(acks == list(range(first, first + len(acks))) and len(acks) >= steps, "steps are missing",
-                out[-2000:])
+        require(acks == list(range(first, first + len(acks))) and len(acks) >= steps,
+                "steps are missing", out[-2000:])
         return acks[-1]
 
 

@@ -9,7 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from cairn_case import BIN, CairnCase, main  # noqa: E402,F401  pylint: disable=unused-import
 
-WRITER = str(pathlib.Path(os.environ.get("CAIRN_TEST_DIR", BIN.parent / "tests")) / "cli/ckpt/write_ckpt_program")
+WRITER = str(
+    pathlib.Path(os.environ.get("CAIRN_TEST_DIR", BIN.parent / "tests")) /
+    "cli/ckpt/write_ckpt_program")
 
 
 class CkptCase(CairnCase):
@@ -18,15 +20,15 @@ class CkptCase(CairnCase):
         self.cairn("pool", "create", "--size", "128M")
 
     def writer(self, *words, expect=0):
-        run = subprocess.run([WRITER, *map(str, words)], env=self.env, capture_output=True, text=True, timeout=60,
-                             stdin=subprocess.DEVNULL, check=False)
+        run = subprocess.run([WRITER, *map(str, words)], env=self.env, capture_output=True,
+                             text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
         self.assertEqual(run.returncode, expect, run.stdout + run.stderr)
         return run
 
     def hold(self, *words):
         """A run that goes on until the test writes a line to it."""
-        process = subprocess.Popen([WRITER, *map(str, words), "hold"], env=self.env, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([WRITER, *map(str, words), "hold"], env=self.env,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -40,15 +40,16 @@ class Looking(CkptCase):
         variables = {one["name"]: one for one in shown["variables"]}
         self.assertEqual(variables["u"]["type"], "float64")
         self.assertEqual(variables["u"]["shape"], [4, 6])
-        self.assertEqual(variables["u"]["attributes"],
-                         {"_FillValue": -9999, "dimensions": "y x", "long_name": "velocity", "units": "m s-1"})
+        self.assertEqual(
+            variables["u"]["attributes"],
+            {"_FillValue": -9999, "dimensions": "y x", "long_name": "velocity", "units": "m s-1"})
         self.assertEqual(variables["x"]["attributes"]["valid_range"], [0, 2.5])
         self.assertEqual(variables["names"]["element_bytes"], 5)
         self.assertEqual(variables["count"]["shape"], [])
         self.assertTrue(variables["count"]["replicated"])
         text = self.cairn("ckpt", "show", "field").out
-        for line in ("version   2 (latest)", "  time: 1.0", "  u  float64  4 x 6", "    units: m s-1",
-                     "  names  character(5)  2", "  count  int64  scalar"):
+        for line in ("version   2 (latest)", "  time: 1.0", "  u  float64  4 x 6",
+                     "    units: m s-1", "  names  character(5)  2", "  count  int64  scalar"):
             self.assertIn(line, text.split("\n"))
         self.refused("ckpt", "show", "field", "7", code=1, says="field: has no version 7")
         self.refused("ckpt", "show", "field", "x", code=2, says="invalid version 'x'")
@@ -60,7 +61,8 @@ class Looking(CkptCase):
         self.assertEqual(self.json("ckpt", "show", "field")["version"], 2)
         self.assertTrue(self.json("ckpt", "verify", "field")["ok"])
         for words in ("1",), ("--damaged",), ("--force",), ("--force", "1"):
-            self.refused("ckpt", "rm", "field", *words, code=1, says=["a run uses the set", str(run.pid)])
+            self.refused("ckpt", "rm", "field", *words, code=1,
+                         says=["a run uses the set", str(run.pid)])
         self.let_go(run)
         self.cairn("ckpt", "rm", "field", "1")
 
@@ -78,20 +80,23 @@ class Looking(CkptCase):
 class Verifying(CkptCase):
     def test_all_right(self):
         self.writer("field", 2)
-        self.assertEqual([one["verified"] for one in self.json("ckpt", "ls", "field")], [None, None])
+        self.assertEqual([one["verified"] for one in self.json("ckpt", "ls", "field")],
+                         [None, None])
         found = self.json("ckpt", "verify", "field")
         self.assertTrue(found["ok"])
         self.assertEqual([one["version"] for one in found["versions"]], [2, 1])
         for one in found["versions"]:
             self.assertEqual(one["bad_blocks"], 0)
-            self.assertEqual(one["bytes"], self.json("ckpt", "show", "field", str(one["version"]))["bytes"])
+            self.assertEqual(one["bytes"],
+                             self.json("ckpt", "show", "field", str(one["version"]))["bytes"])
         self.assertNotIn(None, [one["verified"] for one in self.json("ckpt", "ls", "field")])
         self.assertIn("version 1: ", self.cairn("ckpt", "verify", "field", "1").out)
 
     def test_damage(self):
         self.writer("field", 3)
         self.damage(2)
-        run = self.refused("ckpt", "verify", "field", code=1, says=["field: version 2", "of rank 0 differ"])
+        run = self.refused("ckpt", "verify", "field", code=1,
+                           says=["field: version 2", "of rank 0 differ"])
         self.assertIn("version 3: ", run.out)
         found = self.json("ckpt", "verify", "field", expect=1)
         self.assertFalse(found["ok"])

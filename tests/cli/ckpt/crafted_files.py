@@ -1,4 +1,5 @@
-"""Writes files that no exporter writes, which `cairn ckpt import` reads: crafted_files.py DIRECTORY."""
+"""Writes files that no exporter writes, which `cairn ckpt import` reads: crafted_files.py
+DIRECTORY."""
 
 import pathlib
 import sys
@@ -27,7 +28,8 @@ def with_list(path, value, **form):
 def with_numbers(path):
     with h5py.File(path, "w") as file:
         dataset = file.create_dataset("u", data=VALUES.astype(">f8"))
-        for name, kind in (("_FillValue", ">f8"), ("least", ">i4"), ("range", ">i8"), ("narrow", ">f4")):
+        for name, kind in (("_FillValue", ">f8"), ("least", ">i4"), ("range", ">i8"), ("narrow",
+                                                                                       ">f4")):
             dataset.attrs.create(name, numpy.array([-9999, 258], dtype=kind))
         pair = numpy.array((1.5, -2.0), dtype=[("real", ">f8"), ("imag", ">f8")])
         dataset.attrs.create("root", pair)
@@ -52,7 +54,8 @@ def with_dimensions(path):
 def with_texts(path):
     """As netCDF has texts: one more dimension, of their bytes."""
     with h5py.File(path, "w") as file:
-        dataset = file.create_dataset("names", data=numpy.frombuffer(b"abcdef", dtype="S1").reshape(3, 2))
+        dataset = file.create_dataset("names", data=numpy.frombuffer(b"abcdef",
+                                                                     dtype="S1").reshape(3, 2))
         dataset.attrs["cairn_type"] = numpy.bytes_("character(2)")
         for axis, name in enumerate(("x", "bytes_2")):
             file.create_dataset(name, data=numpy.arange(dataset.shape[axis]))

@@ -16,10 +16,12 @@ CRAFTED = pathlib.Path(__file__).with_name("crafted_files.py")
 
 
 def interpreter(*modules):
-    """A Python with these modules: the distribution's may belong to another one than is first in PATH."""
+    """A Python with these modules: the distribution's may belong to another one than is first in
+    PATH."""
     for python in (sys.executable, "/usr/bin/python3"):
         if os.path.exists(python) and subprocess.run([python, "-c", "import " + ", ".join(modules)],
-                                                     stderr=subprocess.DEVNULL, check=False).returncode == 0:
+                                                     stderr=subprocess.DEVNULL,
+                                                     check=False).returncode == 0:
             return python
     return None
 
@@ -41,16 +43,17 @@ class Export(CkptCase):
     def read(self, path=None, *readers):
         if PYTHON is None:
             self.skipTest("no h5py and netCDF4")
-        run = subprocess.run([PYTHON, "-B", READER, path or self.file, *readers], capture_output=True, text=True, timeout=100,
-                             check=False)
+        run = subprocess.run([PYTHON, "-B", READER, path or self.file, *readers],
+                             capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)
 
     def test_h5py(self):
         found = self.read()["read_h5py"]
         notes = found["attributes"]
-        self.assertEqual((notes["title"], notes["cairn_set"], notes["cairn_version"], notes["cairn_step"],
-                          notes["cairn_code_version"], notes["time"]), ("a test", "field", [2], [20], "writer 1", [1.0]))
+        self.assertEqual((notes["title"], notes["cairn_set"], notes["cairn_version"],
+                          notes["cairn_step"], notes["cairn_code_version"], notes["time"]),
+                         ("a test", "field", [2], [20], "writer 1", [1.0]))
         self.assertEqual(found["u"]["values"], [2000.0 + i for i in COUNT])
         self.assertEqual(found["u"]["type"], "float64")
         self.assertEqual(found["u"]["dims"], [["/y"], ["/x"]])
@@ -75,15 +78,17 @@ class Export(CkptCase):
         self.assertEqual(found["dimensions"]["x"], 6)
         self.assertEqual(found["dimensions"]["pair"], 2)
         self.assertEqual(variables["u"]["dims"], ["y", "x"])
-        self.assertEqual(variables["u"]["attributes"], {"_FillValue": -9999, "long_name": "velocity", "units": "m s-1"})
+        self.assertEqual(variables["u"]["attributes"],
+                         {"_FillValue": -9999, "long_name": "velocity", "units": "m s-1"})
         self.assertEqual(variables["x"]["dims"], ["x"])
         self.assertEqual(variables["x"]["attributes"]["valid_range"], [0, 2.5])
         self.assertEqual(variables["y"]["dims"], ["pair"])
         self.assertEqual(variables["y"]["values"], [2, 3])
         self.assertEqual(variables["i16"]["dims"], ["dim_4", "dim_6"])
         self.assertEqual(variables["square"]["dims"], ["dim_3", "dim_3_2"])
-        for name, kind in (("i8", "int8"), ("i16", "int16"), ("i32", "int32"), ("u8", "uint8"), ("u16", "uint16"),
-                           ("u32", "uint32"), ("f32", "float32"), ("half", "float32"), ("brain", "float32")):
+        for name, kind in (("i8", "int8"), ("i16", "int16"), ("i32", "int32"), ("u8", "uint8"),
+                           ("u16", "uint16"), ("u32", "uint32"), ("f32", "float32"),
+                           ("half", "float32"), ("brain", "float32")):
             self.assertEqual(variables[name]["type"], kind, name)
         self.assertEqual(variables["half"]["values"], [1, -2, 2 ** -24, float("inf")])
         self.assertEqual(variables["half"]["attributes"], {"cairn_type": "float16"})
@@ -91,7 +96,8 @@ class Export(CkptCase):
         self.assertEqual(variables["c64"]["values"], [[1, 2], [3, -4]])
         self.assertEqual(variables["c128"]["values"], [[1, 2], [3, -4]])
         self.assertEqual(variables["flags"]["values"], [0, 1, 1])
-        self.assertEqual(variables["flags"]["attributes"], {"cairn_type": "logical32", "dtype": "bool"})
+        self.assertEqual(variables["flags"]["attributes"],
+                         {"cairn_type": "logical32", "dtype": "bool"})
         self.assertEqual(variables["names"]["values"], list("northsouth"))
         self.assertEqual(variables["letter"]["values"], list("abc"))
         self.assertEqual(variables["struct"]["values"], [1, 2, 3, 4, 5, 6])
@@ -118,26 +124,32 @@ class Export(CkptCase):
         for tool, words in (("h5dump", ["-H"]), ("ncdump", ["-h"])):
             if not shutil.which(tool):
                 continue
-            run = subprocess.run([tool, *words, self.file], capture_output=True, text=True, timeout=60, check=False)
+            run = subprocess.run([tool, *words, self.file], capture_output=True, text=True,
+                                 timeout=60, check=False)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("velocity" if tool == "ncdump" else 'DATASET "u"', run.stdout)
 
     def test_nothing_is_replaced_or_left(self):
-        self.refused("ckpt", "export", "field", self.file, code=1, says=["exists already", "--force"])
+        self.refused("ckpt", "export", "field", self.file, code=1,
+                     says=["exists already", "--force"])
         before = os.stat(self.file).st_ino
         shown = self.json("ckpt", "export", "field", "1", self.file, "--force")
         self.assertEqual((shown["version"], shown["file"]), (1, self.file))
         self.assertNotEqual(os.stat(self.file).st_ino, before)
-        self.refused("ckpt", "export", "field", "7", self.path("none.nc"), code=1, says="has no version 7")
+        self.refused("ckpt", "export", "field", "7", self.path("none.nc"), code=1,
+                     says="has no version 7")
         self.refused("ckpt", "export", "field", self.path("none/none.nc"), code=1, says="none")
         self.refused("ckpt", "export", "field", code=2, says="missing FILE")
         os.symlink("/nowhere", self.path("link.nc"))
-        self.refused("ckpt", "export", "field", self.path("link.nc"), "--force", code=1, says="is not a file")
-        self.assertEqual(sorted(os.listdir(self.scratch)), ["field.nc", "field.nc.long-double.h5", "link.nc"])
+        self.refused("ckpt", "export", "field", self.path("link.nc"), "--force", code=1,
+                     says="is not a file")
+        self.assertEqual(sorted(os.listdir(self.scratch)),
+                         ["field.nc", "field.nc.long-double.h5", "link.nc"])
 
     def test_a_damaged_version_gives_no_file(self):
         self.damage(1)
-        self.refused("ckpt", "export", "field", "1", self.path("one.nc"), code=1, says="differ from their checksum")
+        self.refused("ckpt", "export", "field", "1", self.path("one.nc"), code=1,
+                     says="differ from their checksum")
         self.assertFalse([name for name in os.listdir(self.scratch) if name.startswith("one")])
 
     def test_the_way_back(self):
@@ -151,11 +163,13 @@ class Export(CkptCase):
         del before["wide"]
         self.assertEqual(sorted(before), sorted(after))
         for name, one in before.items():
-            self.assertEqual((one["type"], one["shape"], one["element_bytes"]),
-                             (after[name]["type"], after[name]["shape"], after[name]["element_bytes"]), name)
+            self.assertEqual(
+                (one["type"], one["shape"], one["element_bytes"]),
+                (after[name]["type"], after[name]["shape"], after[name]["element_bytes"]), name)
         self.assertEqual(after["u"]["attributes"], before["u"]["attributes"])
         found = self.json("ckpt", "diff", "field", "restored", expect=1)
-        self.assertEqual(found["variables"], [{"name": "wide", "problem": "is in the first one only"}])
+        self.assertEqual(found["variables"],
+                         [{"name": "wide", "problem": "is in the first one only"}])
         self.cairn("ckpt", "import", self.file + ".long-double.h5", "beside", "--number", "7")
         self.assertEqual(self.json("ckpt", "ls", "beside")[0]["version"], 7)
         self.refused("ckpt", "import", self.file, "restored", code=1, says="has versions already")
@@ -185,60 +199,77 @@ class Counted(CkptCase):
     def read(self, file):
         if PYTHON is None:
             self.skipTest("no h5py and netCDF4")
-        run = subprocess.run([PYTHON, "-B", READER, file, "read_netcdf4"], capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run([PYTHON, "-B", READER, file, "read_netcdf4"], capture_output=True,
+                             text=True, timeout=100, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)["read_netcdf4"]
 
     def test_ragged_arrays_of_the_conventions(self):
         found = self.read(self.export(2))
-        self.assertEqual(found["dimensions"], {"y": 4, "x": 3, "counts_values": len(self.VALUES), "particles": 12,
-                                               "particles_2": 5, "rain": 5, "own_elements": 5, "ranks": 2})
+        self.assertEqual(
+            found["dimensions"], {
+                "y": 4, "x": 3, "counts_values": len(self.VALUES), "particles": 12,
+                "particles_2": 5, "rain": 5, "own_elements": 5, "ranks": 2
+            })
         expected = {
             "counts": (["y", "x"], self.COUNTS, {"sample_dimension": "counts_values"}),
-            "values": (["counts_values"], self.VALUES, {"units": "kg", "cairn_kind": "ragged", "cairn_over": "counts"}),
-            "cell": (["particles"], self.CELLS, {"instance_dimension": "y x", "cairn_kind": "particles",
-                                                 "cairn_over": "counts"}),
-            "mass": (["particles"], [cell + 2.0 for cell in self.CELLS],
-                     {"units": "kg", "cairn_kind": "particles", "cairn_over": "counts", "cairn_key": "cell"}),
-            "plain": (["particles_2"], [0, 1, 10, 11, 12], {"cairn_kind": "particles"}),
+            "values": (["counts_values"], self.VALUES,
+                       {"units": "kg", "cairn_kind": "ragged", "cairn_over": "counts"}),
+            "cell": (["particles"], self.CELLS, {
+                "instance_dimension": "y x", "cairn_kind": "particles", "cairn_over": "counts"
+            }), "mass": (["particles"], [cell + 2.0 for cell in self.CELLS], {
+                "units": "kg", "cairn_kind": "particles", "cairn_over": "counts",
+                "cairn_key": "cell"
+            }), "plain": (["particles_2"], [0, 1, 10, 11, 12], {"cairn_kind": "particles"}),
             "drops": (["rain"], [0, 1, 10, 11, 12], {"cairn_kind": "particles"}),
             "own": (["own_elements"], [0, 1, 16, 17, 18], {"cairn_kind": "per_rank"}),
-            "own_count": (["ranks"], [2, 3], {"sample_dimension": "own_elements"})}
+            "own_count": (["ranks"], [2, 3], {"sample_dimension": "own_elements"})
+        }
         self.assertEqual(sorted(found["variables"]), sorted(expected))
         for name, (dimensions, values, attributes) in expected.items():
             one = found["variables"][name]
-            self.assertEqual((one["dims"], one["values"], one["attributes"]), (dimensions, values, attributes), name)
+            self.assertEqual((one["dims"], one["values"], one["attributes"]),
+                             (dimensions, values, attributes), name)
         self.assertEqual(found["variables"]["cell"]["type"], "int64")
 
     def test_versions_without_elements(self):
         file = self.export(3)
         found = self.read(file)["variables"]
-        self.assertEqual((found["values"]["shape"], found["mass"]["shape"], found["own"]["shape"]), ([0], [0], [0]))
-        self.assertEqual((found["counts"]["values"], found["own_count"]["values"]), ([0] * 12, [0, 0]))
+        self.assertEqual((found["values"]["shape"], found["mass"]["shape"], found["own"]["shape"]),
+                         ([0], [0], [0]))
+        self.assertEqual((found["counts"]["values"], found["own_count"]["values"]),
+                         ([0] * 12, [0, 0]))
         self.cairn("ckpt", "import", file, "empty")
-        self.assertEqual({one["name"]: one["shape"] for one in self.json("ckpt", "show", "empty")["variables"]}["mass"], [0])
+        self.assertEqual(
+            {one["name"]: one["shape"]
+             for one in self.json("ckpt", "show", "empty")["variables"]}["mass"], [0])
 
     def test_ncdump(self):
         if not shutil.which("ncdump"):
             self.skipTest("no ncdump")
-        run = subprocess.run(["ncdump", self.export(2)], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run(["ncdump", self.export(2)], capture_output=True, text=True, timeout=60,
+                             check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
-        for text in ('counts:sample_dimension = "counts_values" ;', 'cell:instance_dimension = "y x" ;',
-                     "double values(counts_values) ;", "mass = 7, 8, 9, 10, 11, 12, 13, 2, 3, 4, 5, 6 ;"):
+        for text in ('counts:sample_dimension = "counts_values" ;',
+                     'cell:instance_dimension = "y x" ;', "double values(counts_values) ;",
+                     "mass = 7, 8, 9, 10, 11, 12, 13, 2, 3, 4, 5, 6 ;"):
             self.assertIn(text, run.stdout)
 
     def test_the_way_back(self):
         file = self.export(2)
         self.cairn("ckpt", "import", file, "restored")
         found = self.json("ckpt", "diff", "field@2", "restored", expect=1)
-        self.assertEqual(found["variables"], [{"name": "own_count", "problem": "is in the second one only"}])
+        self.assertEqual(found["variables"],
+                         [{"name": "own_count", "problem": "is in the second one only"}])
         shown = {one["name"]: one for one in self.json("ckpt", "show", "restored")["variables"]}
         self.assertEqual([(shown[name].get("kind"), shown[name].get("over"), shown[name].get("key"))
                           for name in ("values", "cell", "mass", "plain", "own")],
-                         [("ragged", "counts", None), ("particles", "counts", None), ("particles", "counts", "cell"),
-                          ("particles", None, None), (None, None, None)])
+                         [("ragged", "counts", None), ("particles", "counts", None),
+                          ("particles", "counts", "cell"), ("particles", None, None),
+                          (None, None, None)])
         self.assertEqual(shown["counts"]["attributes"], {"dimensions": "y x"})
-        self.assertEqual(shown["values"]["attributes"], {"dimensions": "counts_values", "units": "kg"})
+        self.assertEqual(shown["values"]["attributes"],
+                         {"dimensions": "counts_values", "units": "kg"})
         # What is exported again is the same.
         self.cairn("ckpt", "export", "restored", self.path("again.nc"))
         again = self.read(self.path("again.nc"))["variables"]
@@ -248,12 +279,15 @@ class Counted(CkptCase):
 
     def test_show_and_diff(self):
         shown = {one["name"]: one for one in self.json("ckpt", "show", "field", "2")["variables"]}
-        self.assertEqual((shown["values"]["shape"], shown["values"]["kind"], shown["own"]["shape"], shown["mass"]["bytes"]),
-                         ([12], "ragged", [5], 48))
+        self.assertEqual((shown["values"]["shape"], shown["values"]["kind"], shown["own"]["shape"],
+                          shown["mass"]["bytes"]), ([12], "ragged", [5], 48))
         text = self.cairn("ckpt", "show", "field", "2").out
         self.assertIn("values  float64  12  ragged over counts\n", text)
         self.assertIn("mass  float32  12  particles over counts by cell\n", text)
-        found = {one["name"]: one for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]}
+        found = {
+            one["name"]: one
+            for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]
+        }
         self.assertEqual(found["mass"]["elements"], 12)
         self.assertNotIn("cell", found)
 
@@ -265,10 +299,11 @@ class Crafted(CkptCase):
         super().setUp()
         if interpreter("h5py", "numpy") is None:
             self.skipTest("no h5py")
-        run = subprocess.run([interpreter("h5py", "numpy"), "-B", CRAFTED, self.scratch], capture_output=True, text=True,
-                             timeout=100, check=False)
+        run = subprocess.run([interpreter("h5py", "numpy"), "-B", CRAFTED, self.scratch],
+                             capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
-        # What the allocator has freed holds no zeros, and what lies behind an allocation is checked.
+        # What the allocator has freed holds no zeros, and what lies behind an allocation is
+        # checked.
         self.env = dict(self.env, MALLOC_CHECK_="3", MALLOC_PERTURB_="165")
 
     def imported(self, name):
@@ -289,7 +324,8 @@ class Crafted(CkptCase):
 
     def test_a_list_of_dimensions_with_that_of_an_element(self):
         found = self.imported("texts")["names"]
-        self.assertEqual((found["shape"], found["element_bytes"], found["attributes"]), ([3], 2, {"dimensions": "x"}))
+        self.assertEqual((found["shape"], found["element_bytes"], found["attributes"]),
+                         ([3], 2, {"dimensions": "x"}))
 
     def test_numbers_of_the_other_byte_order(self):
         found = self.imported("order")
@@ -299,9 +335,11 @@ class Crafted(CkptCase):
                           "root": struct.pack("<2d", 1.5, -2.0).hex()})
         self.assertEqual(found["roots"]["type"], "complex128")
         self.cairn("ckpt", "export", "order", self.path("again.h5"))
-        run = subprocess.run([interpreter("h5py", "numpy"), "-c", "import h5py, sys; file = h5py.File(sys.argv[1]); "
-                              "print(file['roots'][1].item(), file['u'][1, 2])", self.path("again.h5")],
-                             capture_output=True, text=True, timeout=100, check=False)
+        run = subprocess.run([
+            interpreter("h5py", "numpy"), "-c", "import h5py, sys; file = h5py.File(sys.argv[1]); "
+            "print(file['roots'][1].item(), file['u'][1, 2])",
+            self.path("again.h5")
+        ], capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(run.stdout, "(1.5-2j) 5.0\n", run.stderr)
 
     def test_more_elements_than_64_bits_count(self):
@@ -313,8 +351,12 @@ class Diff(CkptCase):
     def test_versions(self):
         self.writer("field", 2)
         self.assertEqual(self.cairn("ckpt", "diff", "field", "field@2").out, "")
-        found = {one["name"]: one for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]}
-        self.assertEqual(found["u"], {"name": "u", "elements": 24, "of": 24, "first": [0, 0], "most": 1000.0})
+        found = {
+            one["name"]: one
+            for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]
+        }
+        self.assertEqual(found["u"],
+                         {"name": "u", "elements": 24, "of": 24, "first": [0, 0], "most": 1000.0})
         self.assertEqual(found["i8"]["most"], 1.0)
         self.assertNotIn("x", found)
         self.assertNotIn("names", found)

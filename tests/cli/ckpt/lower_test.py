@@ -51,9 +51,11 @@ class Lower(CkptCase):
         drained = self.json("ckpt", "drain", "field", "--to", self.lower)
         self.assertEqual((drained["version"], drained["to"]), (3, self.lower))
         record = self.json("ckpt", "ls", "--in", self.lower)[0]
-        self.assertEqual((record["set"], record["version"], record["step"], record["ranks"]), ("field", 3, 30, 1))
+        self.assertEqual((record["set"], record["version"], record["step"], record["ranks"]),
+                         ("field", 3, 30, 1))
         self.assertIn("field", self.cairn("ckpt", "ls", "--in", self.lower).out)
-        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="the pool has versions of the set")
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1,
+                     says="the pool has versions of the set")
         self.lose_the_pool()
         restored = self.json("ckpt", "restore", "field", "--from", self.lower)
         self.assertEqual((restored["version"], restored["skipped"]), (3, 0))
@@ -72,7 +74,9 @@ class Lower(CkptCase):
         self.cairn("ckpt", "drain", "field", "1", "--to", self.lower)
         self.cairn("ckpt", "drain", "field", "--to", self.lower)
         for name, inode in before.items():
-            self.assertEqual(os.stat(os.path.join(self.lower, ".cairn-checkpoints/field", name)).st_ino, inode, name)
+            self.assertEqual(
+                os.stat(os.path.join(self.lower, ".cairn-checkpoints/field", name)).st_ino, inode,
+                name)
         self.assertEqual(self.copies(), [2, 1])
         self.let_go(run)
 
@@ -80,7 +84,8 @@ class Lower(CkptCase):
         self.writer("field", 3)
         for version in ("1", "2", "3"):
             self.cairn("ckpt", "drain", "field", version, "--to", self.lower)
-        pathlib.Path(self.lower, ".cairn-checkpoints/field/.tmp-left").write_bytes(b"by a killed process")
+        pathlib.Path(self.lower,
+                     ".cairn-checkpoints/field/.tmp-left").write_bytes(b"by a killed process")
         self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "2")
         self.assertEqual(self.copies(), [3, 2])
         self.assertNotIn(".tmp-left", self.files())
@@ -90,7 +95,8 @@ class Lower(CkptCase):
         self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "5")
         self.assertEqual(self.copies(), [102, 2])
         for words in ("--keep", "0"), ("--keep", "x"):
-            self.refused("ckpt", "drain", "field", "--to", self.lower, *words, code=2, says="invalid number")
+            self.refused("ckpt", "drain", "field", "--to", self.lower, *words, code=2,
+                         says="invalid number")
 
     def flip(self, name, offset):
         path = os.path.join(self.lower, ".cairn-checkpoints/field", name)
@@ -115,7 +121,8 @@ class Lower(CkptCase):
         oldest = next(name for name in self.files() if name.endswith(".manifest"))
         self.lose_the_pool()
         self.flip(oldest, 100)
-        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="no version is whole")
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1,
+                     says="no version is whole")
         self.assertEqual(self.json("ckpt", "ls", "field"), [])
 
     def drain(self, *versions):
@@ -153,7 +160,8 @@ class Lower(CkptCase):
     def test_versions_that_the_pool_does_not_know(self):
         self.writer("field", 3)
         self.drain(1, 2, 3)
-        # Only the first one is restored, so that the next one gets the number in line of the second.
+        # Only the first one is restored, so that the next one gets the number in line of the
+        # second.
         self.flip(self.data()[-1], 2 << 20)
         second = pathlib.Path(self.lower, ".cairn-checkpoints/field",
                               [name for name in self.files() if name.endswith(".json")][1])
@@ -170,17 +178,20 @@ class Lower(CkptCase):
         self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "1")
         self.assertEqual(self.copies(), [3, 101])
         self.lose_the_pool()
-        self.assertEqual(self.json("ckpt", "restore", "field", "--from", self.lower)["version"], 101)
+        self.assertEqual(
+            self.json("ckpt", "restore", "field", "--from", self.lower)["version"], 101)
 
     def test_one_process_copies_at_a_time(self):
         self.writer("field", 2)
         self.drain(1)
         with open(os.path.join(self.lower, ".cairn-checkpoints/field/lock"), "r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            drain = subprocess.Popen([BIN / "cairn", "ckpt", "drain", "field", "--to", self.lower, "--keep", "1"],
-                                     env=self.env, stdout=subprocess.DEVNULL)
+            drain = subprocess.Popen(
+                [BIN / "cairn", "ckpt", "drain", "field", "--to", self.lower, "--keep", "1"],
+                env=self.env, stdout=subprocess.DEVNULL)
             self.addCleanup(drain.kill)
-            self.wait_for(lambda: lock.name in links_of(drain.pid), "the drain does not look for the lock")
+            self.wait_for(lambda: lock.name in links_of(drain.pid),
+                          "the drain does not look for the lock")
             self.assertIsNone(drain.poll())
             self.assertEqual(self.copies(), [1])
         self.assertEqual(drain.wait(timeout=60), 0)
@@ -194,7 +205,8 @@ class Lower(CkptCase):
             drain = subprocess.Popen([BIN / "cairn", "ckpt", "drain", "field", "--to", self.lower],
                                      env=self.env, stdout=subprocess.DEVNULL)
             self.addCleanup(drain.kill)
-            self.wait_for(lambda: lock.name in links_of(drain.pid), "the drain does not look for the lock")
+            self.wait_for(lambda: lock.name in links_of(drain.pid),
+                          "the drain does not look for the lock")
             # Meanwhile the lock's holder copies a version that was written since.
             self.writer("field", "read", 2)
             os.mkdir(self.path("other"))
@@ -241,7 +253,8 @@ class Lower(CkptCase):
         self.writer("field", "read", 101)
         words = "ckpt", "drain", "field", "--to", self.lower
         self.refused(*words, code=1, says="0002: holds a version that this pool does not know")
-        self.refused(*words[:3], "101", *words[3:], code=1, says="holds another version, which is whole")
+        self.refused(*words[:3], "101", *words[3:], code=1,
+                     says="holds another version, which is whole")
         self.assertEqual(self.copies(), [2, 1])
 
     def go_back_in_lower(self):
@@ -260,7 +273,8 @@ class Lower(CkptCase):
         for name in self.data()[:2]:
             self.flip(name, 2 << 20)
         self.lose_the_pool()
-        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="no version that counts is whole")
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1,
+                     says="no version that counts is whole")
 
     def test_what_was_abandoned_does_not_count(self):
         self.go_back_in_lower()
@@ -279,7 +293,8 @@ class Lower(CkptCase):
     def test_damage_in_the_pool_is_not_drained(self):
         self.writer("field", 2)
         self.damage(2)
-        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="differ from their checksum")
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1,
+                     says="differ from their checksum")
         self.assertEqual(self.copies(), [])
         self.assertFalse([name for name in self.files() if name.startswith(("v", ".tmp"))])
 
@@ -288,15 +303,19 @@ class Lower(CkptCase):
         self.cairn("ckpt", "drain", "field", "--to", self.lower)
         self.cairn("ckpt", "rm", "--force", "field")
         self.writer("field", 1)
-        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="another set of this name")
-        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="versions of another set")
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1,
+                     says="another set of this name")
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1,
+                     says="versions of another set")
 
     def test_a_directory_that_others_can_write_to(self):
         self.writer("field", 1)
         self.cairn("ckpt", "drain", "field", "--to", self.lower)
         os.chmod(os.path.join(self.lower, ".cairn-checkpoints"), 0o777)
-        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="others can write to it")
-        self.refused("ckpt", "restore", "new", "--from", self.lower, code=1, says="others can write to it")
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1,
+                     says="others can write to it")
+        self.refused("ckpt", "restore", "new", "--from", self.lower, code=1,
+                     says="others can write to it")
         self.refused("ckpt", "ls", "--in", self.lower, code=1, says="others can write to it")
 
     def test_a_list_follows_no_link_and_reads_little(self):
@@ -311,7 +330,8 @@ class Lower(CkptCase):
             file.truncate(1 << 30)
         os.mkfifo(sets / "field/v0000000000000079.json")
         run = self.cairn("ckpt", "ls", "--in", self.lower, "--json")
-        self.assertEqual([(one["set"], one["version"]) for one in json.loads(run.out)], [("field", 1)])
+        self.assertEqual([(one["set"], one["version"]) for one in json.loads(run.out)],
+                         [("field", 1)])
         for what in "linked", "0077.json", "0078.json", "0079.json":
             self.assertIn(what, run.err)
         self.refused("ckpt", "ls", "linked", "--in", self.lower, code=1, says="linked")
@@ -323,11 +343,13 @@ class Lower(CkptCase):
     def test_what_is_not_there(self):
         self.writer("field", 1)
         self.refused("ckpt", "drain", "field", "--to", self.path("none"), code=1, says="none")
-        self.refused("ckpt", "restore", "other", "--from", self.lower, code=1, says=".cairn-checkpoints")
+        self.refused("ckpt", "restore", "other", "--from", self.lower, code=1,
+                     says=".cairn-checkpoints")
         self.refused("ckpt", "ls", "--in", self.lower, code=1, says=".cairn-checkpoints")
         self.refused("ckpt", "drain", "field", code=2, says="--to")
         self.cairn("ckpt", "drain", "field", "--to", self.lower)
-        pathlib.Path(self.lower, ".cairn-checkpoints/field/v0000000000000099.json").write_text("{", encoding="utf-8")
+        pathlib.Path(self.lower, ".cairn-checkpoints/field/v0000000000000099.json").write_text(
+            "{", encoding="utf-8")
         run = self.cairn("ckpt", "ls", "--in", self.lower, "--json")
         self.assertEqual(len(json.loads(run.out)), 1)
         self.assertIn("is not a record of a version", run.err)

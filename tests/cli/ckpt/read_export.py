@@ -35,14 +35,19 @@ def read_h5py(path):
     found = {}
     with h5py.File(path, "r") as file:
         found["attributes"] = {key: plain(value) for key, value in file.attrs.items()}
-        found["order"] = list(file.keys()) if not file.id.get_create_plist().get_link_creation_order() else [
-            name.decode() for name in _by_creation(file)]
+        found["order"] = list(
+            file.keys()) if not file.id.get_create_plist().get_link_creation_order() else [
+                name.decode() for name in _by_creation(file)
+            ]
         for name, item in file.items():
             if not isinstance(item, h5py.Dataset):
                 continue
-            found[name] = {"type": str(item.dtype), "shape": list(item.shape), "scale": h5py.h5ds.is_scale(item.id),
-                           "offset": item.id.get_offset(), "values": plain(numpy.asarray(item[()])),
-                           "dims": [[scale.name for scale in item.dims[k].values()] for k in range(item.ndim)]}
+            found[name] = {
+                "type": str(item.dtype), "shape": list(item.shape),
+                "scale": h5py.h5ds.is_scale(item.id), "offset": item.id.get_offset(),
+                "values": plain(numpy.asarray(item[()])),
+                "dims": [[scale.name for scale in item.dims[k].values()] for k in range(item.ndim)]
+            }
     return found
 
 

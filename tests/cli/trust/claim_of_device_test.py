@@ -1,4 +1,5 @@
-"""A claim that others have planted makes no command open a device: opening is an order to some (watchdogs, tapes)."""
+"""A claim that others have planted makes no command open a device: opening is an order to some
+(watchdogs, tapes)."""
 
 import ctypes
 import os
@@ -24,13 +25,20 @@ class ClaimOfDevice(TrustCase):
         with open(device, "rb"):
             pass
         self.assertNotEqual(os.read(watch, 4096), b"", "opening is not seen")
-        claim = f"cairn claim 1\nhost {socket.gethostname()}\npool {device}\nuuid {'0' * 32}\njob \n"
+        claim = (
+            f"cairn claim 1\nhost {socket.gethostname()}\npool {device}\nuuid {'0' * 32}\njob \n"
+        )
         world.plant(f"open('.cairn-claim', 'w').write({claim!r})")
-        for words in (["drain", world.dir], ["drain", world.dir, "--to", world.outside], ["discard", world.dir], ["discard", "--force", world.dir],
-                      ["rm", "--at", world.dir, "file"]):
+        for words in (["drain", world.dir], ["drain", world.dir, "--to", world.outside],
+                      ["discard", world.dir], ["discard", "--force",
+                                               world.dir], ["rm", "--at", world.dir, "file"]):
             world.cairn(*words, expect=1)
         # Whose claim it is says whether the path in it is looked at.
-        says = "covered by another user, with pool" if world.runner != trust_case.ROOT else "which cannot be read"
+        says = (
+            "covered by another user, with pool"
+            if world.runner != trust_case.ROOT
+            else "which cannot be read"
+        )
         self.assertIn(says, world.cairn("drain", world.dir, expect=1).err)
         world.run_at(expect=1)
         with self.assertRaises(BlockingIOError):

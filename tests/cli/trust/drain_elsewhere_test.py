@@ -1,4 +1,5 @@
-"""`cairn drain DIR --to ELSEWHERE` gives nobody more than the pool says, whatever others have made in ELSEWHERE before."""
+"""`cairn drain DIR --to ELSEWHERE` gives nobody more than the pool says, whatever others have made
+in ELSEWHERE before."""
 
 import os
 
@@ -15,11 +16,16 @@ class DrainElsewhere(TrustCase):
         return path
 
     def keep(self, world, script):
-        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", f"cd {world.dir}; {script}")
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"cd {world.dir}; {script}")
 
     @in_every_world
     def test_a_directory_that_others_made(self, world):
-        self.keep(world, "umask 077; mkdir run own; echo secret > run/file; echo kept > own/file; chmod 644 run/file")
+        self.keep(
+            world,
+            "umask 077; mkdir run own; echo secret > run/file; echo kept > own/file; chmod 644"
+            " run/file",
+        )
         elsewhere = self.elsewhere(world)
         world.plant("os.mkdir('run'); os.chmod('run', 0o777)", cwd=elsewhere)
         own = os.path.join(elsewhere, "own")
@@ -41,7 +47,8 @@ class DrainElsewhere(TrustCase):
         self.keep(world, "mkdir run; chmod 755 run; echo kept > run/file; echo more > run/more")
         elsewhere = self.elsewhere(world)
         run = os.path.join(elsewhere, "run")
-        world.as_user(world.runner, "sh", "-c", f"mkdir {run}; chmod 1700 {run}; echo kept > {run}/file")
+        world.as_user(world.runner, "sh", "-c",
+                      f"mkdir {run}; chmod 1700 {run}; echo kept > {run}/file")
         world.cairn("drain", world.dir, "--to", elsewhere)
         self.assertEqual(os.stat(run).st_mode & 0o7777, 0o755)
         self.assertEqual(sorted(os.listdir(run)), ["file", "more"])
@@ -53,18 +60,25 @@ class DrainElsewhere(TrustCase):
         world.plant("open('name', 'w').write('same\\n'); os.chmod('name', 0o666)", cwd=elsewhere)
         world.cairn("drain", world.dir, "--to", elsewhere)
         private = os.stat(os.path.join(elsewhere, "private", "name"))
-        self.assertEqual((private.st_uid, private.st_nlink, private.st_mode & 0o7777), (world.runner, 1, 0o644))
+        self.assertEqual((private.st_uid, private.st_nlink, private.st_mode & 0o7777),
+                         (world.runner, 1, 0o644))
         self.assertEqual(os.stat(os.path.join(elsewhere, "name")).st_uid, MALLORY)
 
     @in_every_world
     def test_names_of_one_file_stay_that(self, world):
-        self.keep(world, "umask 022; echo same > name; mkdir -m 700 private; ln name private/name; mkfifo pipe; ln pipe private/pipe")
+        self.keep(
+            world,
+            "umask 022; echo same > name; mkdir -m 700 private; ln name private/name; mkfifo pipe;"
+            " ln pipe private/pipe",
+        )
         elsewhere = self.elsewhere(world)
         if world.runner != ROOT:  # what an interrupted drain has left
             world.as_user(world.runner, "sh", "-c", "umask 022; echo same > name", cwd=elsewhere)
         world.cairn("drain", world.dir, "--to", elsewhere)
         for name in ("name", "pipe"):
-            self.assertTrue(os.path.samefile(os.path.join(elsewhere, name), os.path.join(elsewhere, "private", name)))
+            self.assertTrue(
+                os.path.samefile(os.path.join(elsewhere, name),
+                                 os.path.join(elsewhere, "private", name)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What a drain could not carry over is not shown as drained, and comes once what was in the way is gone."""
+"""What a drain could not carry over is not shown as drained, and comes once what was in the way is
+gone."""
 
 import json
 import os
@@ -13,8 +14,10 @@ class FailedDrain(TrustCase):
         return json.loads(world.cairn("status", "--json").out)[0]["covers"][0]
 
     def fails(self, world, change, behind, says):
-        """A run makes `change`, `behind` happens, and then each drain fails and none is forgotten."""
-        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", f"cd {world.dir} && {change}")
+        """A run makes `change`, `behind` happens, and then each drain fails and none is
+        forgotten."""
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"cd {world.dir} && {change}")
         behind()
         for _ in range(2):
             drain = world.cairn("drain", world.dir, expect=1)
@@ -33,8 +36,10 @@ class FailedDrain(TrustCase):
 
     @in_every_world
     def test_names_that_others_made(self, world):
-        for change in ("echo mine > name", ": > name", "ln -s mine name", "mkdir name", "mkfifo name"):
-            self.fails(world, change, lambda: world.plant("open('name', 'w').write('of mallory')"), "outside Cairn")
+        for change in ("echo mine > name", ": > name", "ln -s mine name", "mkdir name",
+                       "mkfifo name"):
+            self.fails(world, change, lambda: world.plant("open('name', 'w').write('of mallory')"),
+                       "outside Cairn")
             os.unlink(os.path.join(world.dir, "name"))
             self.drains(world)
             world.as_user(world.runner, "rm", "-r", "name")
@@ -56,7 +61,8 @@ class FailedDrain(TrustCase):
         if world.runner == ROOT:
             return  # may write everywhere
         sub = os.path.join(world.dir, "sub")
-        for change in ("echo mine > sub/name", ": > sub/name", "mkdir sub/name", "ln -s x sub/name", "rm sub/old", "mv sub/old sub/new"):
+        for change in ("echo mine > sub/name", ": > sub/name", "mkdir sub/name", "ln -s x sub/name",
+                       "rm sub/old", "mv sub/old sub/new"):
             os.mkdir(sub)
             os.chown(sub, MALLORY, MALLORY)
             os.chmod(sub, 0o777)
@@ -72,7 +78,8 @@ class FailedDrain(TrustCase):
             return  # may set them
         name = os.path.join(world.dir, "name")
         world.as_user(world.runner, "sh", "-c", "echo old > name")
-        self.fails(world, "chmod 600 name", lambda: os.chown(name, MALLORY, MALLORY), "Operation not permitted")
+        self.fails(world, "chmod 600 name", lambda: os.chown(name, MALLORY, MALLORY),
+                   "Operation not permitted")
         os.chown(name, world.runner, world.runner)
         self.drains(world)
         self.assertEqual(os.stat(name).st_mode & 0o777, 0o600)

@@ -1,4 +1,5 @@
-"""Records of shared files and notes of renamings, as Cairn would write them (docs/format/record.md, renaming.md)."""
+"""Records of shared files and notes of renamings, as Cairn would write them (docs/format/record.md,
+renaming.md)."""
 
 import struct
 
@@ -31,12 +32,16 @@ def _checked(magic, version, body):
     return magic + struct.pack("<II", version, crc32c(body)) + body
 
 
-def record(uuid=b"forged forged 16", epoch=1, size=0, mtime=10**18, mode=0o644, uid=0, gid=0, base=None, nodes=(), shares=(), version=1):
-    """`base`: an os.stat_result or (inode, size, mtime, end). `nodes`: (uuid, host, pool). `shares`: (offset, length, stride, count, node)."""
+def record(uuid=b"forged forged 16", epoch=1, size=0, mtime=10**18, mode=0o644, uid=0, gid=0,
+           base=None, nodes=(), shares=(), version=1):
+    """`base`: an os.stat_result or (inode, size, mtime, end). `nodes`: (uuid, host, pool).
+    `shares`: (offset, length, stride, count, node)."""
     if hasattr(base, "st_ino"):
         base = (base.st_ino, base.st_size, base.st_mtime_ns, base.st_size)
-    body = uuid + struct.pack("<3Q", epoch, size, mtime) + struct.pack("<4I", mode, uid, gid, 0 if base is None else 1)
-    body += struct.pack("<4Q", *(base or (0, 0, 0, 0))) + struct.pack("<2I", len(nodes), len(shares))
+    body = uuid + struct.pack("<3Q", epoch, size, mtime) + struct.pack(
+        "<4I", mode, uid, gid, 0 if base is None else 1)
+    body += struct.pack("<4Q", *(base or
+                                 (0, 0, 0, 0))) + struct.pack("<2I", len(nodes), len(shares))
     for pool, host, path in nodes:
         body += pool + _text(host) + _text(path)
     for share in shares:

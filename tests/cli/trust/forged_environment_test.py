@@ -1,4 +1,5 @@
-"""A run waits for its own processes only: who names its cover in his environment does not hold it up (docs/design/trust.md)."""
+"""A run waits for its own processes only: who names its cover in his environment does not hold it
+up (docs/design/trust.md)."""
 
 import contextlib
 import os
@@ -21,9 +22,11 @@ class ForgedEnvironment(TrustCase):
     @contextlib.contextmanager
     def process(self, world, uid, environment, program=("sleep", "100")):
         """A process of this user with that environment, for as long as the block lasts."""
-        with subprocess.Popen(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "env",
-                               *(f"{name}={value}" for name, value in environment.items()), *program],
-                              cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        with subprocess.Popen([
+                "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "env",
+                *(f"{name}={value}" for name, value in environment.items()), *program
+        ], cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as child:
             try:
                 deadline = time.monotonic() + 20
                 name = os.path.basename(program[0]).encode()
@@ -39,7 +42,11 @@ class ForgedEnvironment(TrustCase):
                 child.kill()
 
     def cover_of(self, world, **more):
-        return {"CAIRN_COVER": world.dir, "CAIRN_POOL": os.path.join(world.home(world.runner), "default"), "LD_PRELOAD": self.preload(), **more}
+        return {
+            "CAIRN_COVER": world.dir, "CAIRN_POOL": os.path.join(world.home(world.runner),
+                                                                 "default"),
+            "LD_PRELOAD": self.preload(), **more
+        }
 
     def run_ends(self, world):
         started = time.monotonic()
@@ -57,13 +64,15 @@ class ForgedEnvironment(TrustCase):
     @in_every_world
     def test_of_another_user_whose_processes_are_shown_as_roots(self, world):
         undumpable = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(100)"
-        with self.process(world, MALLORY, self.cover_of(world), (SYSTEM_PYTHON, "-c", undumpable)) as child:
+        with self.process(world, MALLORY, self.cover_of(world),
+                          (SYSTEM_PYTHON, "-c", undumpable)) as child:
             self.assertEqual(os.stat(f"/proc/{child.pid}/environ").st_uid, ROOT)
             self.run_ends(world)
 
     @in_every_world
     def test_of_a_program_that_has_not_loaded_the_library(self, world):
-        with self.process(world, world.runner, self.cover_of(world, LD_PRELOAD="/nowhere/libcairn_posix.so")):
+        with self.process(world, world.runner,
+                          self.cover_of(world, LD_PRELOAD="/nowhere/libcairn_posix.so")):
             self.run_ends(world)
 
     @in_every_world
@@ -78,7 +87,11 @@ class ForgedEnvironment(TrustCase):
         with self.process(world, world.runner, self.cover_of(world)) as child:
             with self.assertRaises(subprocess.TimeoutExpired) as waited:
                 world.run_at("sh", "-c", f"echo kept > {world.dir}/file", timeout=4)
-            self.assertIn(f"waiting for processes that still use {world.dir}: {child.pid} (sleep, started by a run there, has not used it yet)", waited.exception.stderr.decode())
+            self.assertIn(
+                f"waiting for processes that still use {world.dir}: {child.pid} (sleep, started by"
+                " a run there, has not used it yet)",
+                waited.exception.stderr.decode(),
+            )
         world.cairn("drain", world.dir)
         self.assertEqual(os.listdir(world.dir), ["file"])
 

@@ -1,8 +1,9 @@
-"""Directories under the names of kept directories, and names that Mallory exchanges during runs and drains.
+"""Directories under the names of kept directories, and names that Mallory exchanges during runs and
+drains.
 
-A drain keeps files in no directory of others. It neither removes private files nor opens them to others.
-Owners, modes and links go to the file that the pool remembers, and to no other (docs/design/trust.md).
-"""
+A drain keeps files in no directory of others. It neither removes private files nor opens them to
+others. Owners, modes and links go to the file that the pool remembers, and to no other
+(docs/design/trust.md). """
 
 import contextlib
 import os
@@ -25,7 +26,8 @@ MANY = 2 << 20  # bytes: copying them gives Mallory time
 
 
 class Run:
-    """A `cairn run` of the victim's. Its program runs `script` in the covered directory, then waits for go()."""
+    """A `cairn run` of the victim's. Its program runs `script` in the covered directory, then waits
+    for go()."""
 
     def __init__(self, case, world, script):
         self.case = case
@@ -33,10 +35,12 @@ class Run:
         os.chown(self.meet, world.runner, world.runner)
         home = world.home(world.runner)
         waits = f"touch {self.meet}/ready; while [ ! -e {self.meet}/go ]; do sleep 0.01; done"
-        self.process = subprocess.Popen(
-            ["setpriv", f"--reuid={world.runner}", f"--regid={world.runner}", "--clear-groups", case.cairn_copy, "run", "--at", world.dir, "--",
-             "sh", "-c", f"set -e; cd {world.dir}; {script}; {waits}"],
-            env=dict(case.env, HOME=home, CAIRN_POOL_DIR=home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen([
+            "setpriv", f"--reuid={world.runner}", f"--regid={world.runner}", "--clear-groups",
+            case.cairn_copy, "run", "--at", world.dir, "--", "sh", "-c",
+            f"set -e; cd {world.dir}; {script}; {waits}"
+        ], env=dict(case.env, HOME=home, CAIRN_POOL_DIR=home), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         end = time.monotonic() + LIMIT_S
         while not os.path.exists(f"{self.meet}/ready"):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -60,7 +64,8 @@ def inodes_below(top):
     found = {}
     for path in names_below(top):
         st, contents = look_at(path)
-        found[st.st_ino] = (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns, contents)
+        found[st.st_ino] = (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns,
+                            contents)
     return found
 
 
@@ -74,7 +79,8 @@ class KeptAndSwapped(TrustCase):
 
     @staticmethod
     def owner_of_private(world):
-        """THIRD for runs of root. A user cannot enter private directories of others, so there the user's own."""
+        """THIRD for runs of root. A user cannot enter private directories of others, so there the
+        user's own."""
         return THIRD if world.runner == ROOT else VICTIM
 
     def private(self, world, name="private"):
@@ -130,27 +136,34 @@ class KeptAndSwapped(TrustCase):
     # --- the name of the kept directory ---
     @staticmethod
     def kept_of_mallory():
-        """A directory in the form of a kept one, with a file that belongs into the private directory by its note."""
+        """A directory in the form of a kept one, with a file that belongs into the private
+        directory by its note."""
         kept = ".cairn-drain-00000000-" + "0" * 32
         return [("mkdir", kept, 0o755), ("file", f"{kept}/item", b"of mallory\n", 0o644),
                 ("file", f"{kept}/origin-item", b"private/planted", 0o644)]
 
     def keep(self, world, change, *planted_there):
-        """A drain that keeps a private file. A conflict makes the kept directory stay afterwards."""
+        """A drain that keeps a private file. A conflict makes the kept directory stay
+        afterwards."""
         closed = self.directory(world, "closed", 0o700, ())
         secret = self.file(world, "closed/s", world.runner)
         inode = os.stat(secret).st_ino
         with self.unharmed(world):
             run = Run(self, world, f"echo mine > conflict; cd closed; {change}")
             name = self.kept_name(world)
-            named = [tuple(part.replace("KEPT", name) if isinstance(part, str) else part for part in operation) for operation in planted_there]
+            named = [
+                tuple(
+                    part.replace("KEPT", name) if isinstance(part, str) else part
+                    for part in operation) for operation in planted_there
+            ]
             self.mallory(world, ("file", "conflict", b"of mallory\n", 0o644), *named)
             before = sorted(names_below(os.path.join(world.dir, name)))
             self.assertIn("conflict", run.end(1))
             for path in names_below(world.dir):
                 if os.lstat(path).st_ino == inode:
                     above = os.lstat(os.path.dirname(path))
-                    self.assertEqual((above.st_uid, stat.S_IMODE(above.st_mode)), (world.runner, 0o700), path)
+                    self.assertEqual((above.st_uid, stat.S_IMODE(above.st_mode)),
+                                     (world.runner, 0o700), path)
             self.assertEqual(sorted(names_below(os.path.join(world.dir, name))), before)
             self.assertEqual(os.lstat(os.path.join(world.dir, name)).st_uid, MALLORY)
         return closed
@@ -201,7 +214,8 @@ class KeptAndSwapped(TrustCase):
             os.chown(file.name, self.owner_of_private(world), self.owner_of_private(world))
         self.mallory(world, *self.kept_of_mallory())
         with self.whole(world, private):
-            world.cairn("run", "--at", world.dir, "--drain", "never", "--", "touch", f"{world.dir}/new")
+            world.cairn("run", "--at", world.dir, "--drain", "never", "--", "touch",
+                        f"{world.dir}/new")
             if not world.sticky:
                 self.mallory(world, ("rename", "private", self.kept_name(world)))
             world.cairn("discard", world.dir, expect=None)
@@ -213,7 +227,8 @@ class KeptAndSwapped(TrustCase):
         private = self.private(world)
         self.mallory(world, *self.kept_of_mallory())
         with self.whole(world, private):
-            world.cairn("run", "--at", world.dir, "--drain", "never", "--", "touch", f"{world.dir}/new")
+            world.cairn("run", "--at", world.dir, "--drain", "never", "--", "touch",
+                        f"{world.dir}/new")
             world.cairn("discard", world.dir, expect=None)
 
     @in_every_world
@@ -229,7 +244,8 @@ class KeptAndSwapped(TrustCase):
 
     # --- directories that change places ---
     def change_and_exchange(self, world, change, operations, gone=(), told=True):
-        """The run changes a directory, Mallory puts a private one in its place, and the drain reports a conflict."""
+        """The run changes a directory, Mallory puts a private one in its place, and the drain
+        reports a conflict."""
         private = self.private(world)
         with self.whole(world, private):
             run = Run(self, world, change)
@@ -243,12 +259,14 @@ class KeptAndSwapped(TrustCase):
                 self.assertIn("opened", said)
             for name, st in inode.items():
                 now = os.lstat(os.path.join(world.dir, name))
-                self.assertEqual((now.st_ino, now.st_mode, now.st_uid), (st.st_ino, st.st_mode, st.st_uid))
+                self.assertEqual((now.st_ino, now.st_mode, now.st_uid),
+                                 (st.st_ino, st.st_mode, st.st_uid))
 
     @in_every_world
     def test_a_closed_directory_does_not_get_the_mode_of_another(self, world):
         self.directory(world, "opened")
-        self.change_and_exchange(world, "chmod 0777 opened", [("exchange", "opened", "private")], ["private"])
+        self.change_and_exchange(world, "chmod 0777 opened", [("exchange", "opened", "private")],
+                                 ["private"])
 
     @in_every_world
     def test_a_closed_directory_does_not_get_the_owner_of_another(self, world):
@@ -259,18 +277,21 @@ class KeptAndSwapped(TrustCase):
     @in_every_world
     def test_a_closed_directory_does_not_get_the_mode_of_one_that_the_run_makes(self, world):
         give = f"; chown {MALLORY}:{MALLORY} opened" if world.runner == ROOT else ""
-        self.change_and_exchange(world, "mkdir opened; chmod 0777 opened" + give, [("rename", "private", "opened")], told=False)
+        self.change_and_exchange(world, "mkdir opened; chmod 0777 opened" + give,
+                                 [("rename", "private", "opened")], told=False)
 
     @in_every_world
     def test_nothing_is_written_into_a_closed_directory_in_the_place_of_another(self, world):
         self.directory(world, "opened")
-        self.change_and_exchange(world, "echo new > opened/new; rm opened/file", [("exchange", "opened", "private")], ["private"])
+        self.change_and_exchange(world, "echo new > opened/new; rm opened/file",
+                                 [("exchange", "opened", "private")], ["private"])
 
     @in_every_world
     def test_nothing_is_written_into_a_closed_directory_above(self, world):
         self.directory(world, "opened")
         self.directory(world, "opened/sub")
-        self.change_and_exchange(world, "echo new > opened/sub/new", [("exchange", "opened", "private")], ["private"])
+        self.change_and_exchange(world, "echo new > opened/sub/new",
+                                 [("exchange", "opened", "private")], ["private"])
 
     @in_every_world
     def test_a_closed_directory_in_the_place_of_a_removed_one_stays_whole(self, world):
@@ -286,8 +307,8 @@ class KeptAndSwapped(TrustCase):
 
     # --- races ---
     def race(self, world, script, step, check, prepare=lambda: None, check_end=lambda: None):
-        """Drains the results of `script` again and again while Mallory calls `step` in a loop. Calls prepare() before
-        each drain, check() during it and check_end() after it."""
+        """Drains the results of `script` again and again while Mallory calls `step` in a loop.
+        Calls prepare() before each drain, check() during it and check_end() after it."""
         begun = time.monotonic()
         for number in range(1 if world.sticky else MOST_DRAINS):
             if time.monotonic() > begun + RACE_S:
@@ -320,7 +341,8 @@ class KeptAndSwapped(TrustCase):
 
         def step():
             # Back immediately: a drain that has seen another file there stops linking to that name.
-            name = max((name for name in os.listdir(".") if name.startswith("a-")), key=lambda name: int(name[2:]))
+            name = max((name for name in os.listdir(".") if name.startswith("a-")),
+                       key=lambda name: int(name[2:]))
             for _ in range(50):
                 planted.exchange(name, "private")
                 planted.exchange(name, "private")
@@ -377,11 +399,18 @@ class KeptAndSwapped(TrustCase):
         def check():
             for fd in held:
                 st = os.fstat(fd)
-                self.assertEqual((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)), (world.runner, world.runner, 0o600))
+                self.assertEqual((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)),
+                                 (world.runner, world.runner, 0o600))
 
-        give = f"os.lchown(p, {MALLORY}, {MALLORY}), os.lchown(s, {MALLORY}, {MALLORY})" if world.runner == ROOT else "0"
-        make = ("import os; os.umask(0); "
-                f"[(os.mkfifo(p, 0o666), os.symlink('x', s), {give}) for p, s in ((f'p-NUMBER-{{i}}', f's-NUMBER-{{i}}') for i in range(200))]")
+        give = (
+            f"os.lchown(p, {MALLORY}, {MALLORY}), os.lchown(s, {MALLORY}, {MALLORY})"
+            if world.runner == ROOT
+            else "0"
+        )
+        make = (
+            f"import os; os.umask(0); [(os.mkfifo(p, 0o666), os.symlink('x', s), {give}) for p, s"
+            " in ((f'p-NUMBER-{i}', f's-NUMBER-{i}') for i in range(200))]"
+        )
 
         left = list(names)  # each racing process has a copy of its own
 
@@ -396,8 +425,8 @@ class KeptAndSwapped(TrustCase):
             self.race(world, f'{PYTHON} -S -c "{make}"', step, check, prepare)
 
     def pairs(self, world, uid, count, times):
-        """Files a-N of the victim's and b-N of another user. Returns descriptors of the latter, a function that
-        creates all of them anew, and one that exchanges them."""
+        """Files a-N of the victim's and b-N of another user. Returns descriptors of the latter, a
+        function that creates all of them anew, and one that exchanges them."""
         held = []
         self.addCleanup(lambda: [os.close(fd) for fd in held])
 
@@ -408,7 +437,8 @@ class KeptAndSwapped(TrustCase):
                 os.unlink(os.path.join(world.dir, name))
             for number in range(count):
                 self.file(world, f"a-{number}", world.runner, text="one\n")
-                held.append(os.open(self.file(world, f"b-{number}", uid, text="other\n"), os.O_RDONLY))
+                held.append(
+                    os.open(self.file(world, f"b-{number}", uid, text="other\n"), os.O_RDONLY))
 
         def step():
             for number in range(count):
@@ -426,7 +456,8 @@ class KeptAndSwapped(TrustCase):
         def check():
             for fd in held:
                 st = os.fstat(fd)
-                self.assertEqual((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)), (uid, uid, 0o600))
+                self.assertEqual((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)),
+                                 (uid, uid, 0o600))
 
         give = f"; chown {MALLORY}:{MALLORY} a-*" if world.runner == ROOT else ""
         with self.unharmed(world):
@@ -434,12 +465,14 @@ class KeptAndSwapped(TrustCase):
 
     @in_every_world
     def test_no_file_gets_the_access_list_of_another_one(self, world):
-        """A file inherits the access list of the file that it replaces, not that of one in its place."""
+        """A file inherits the access list of the file that it replaces, not that of one in its
+        place."""
         count = 6
         held, prepare, _ = self.pairs(world, MALLORY, count, 0)
 
         def step():
-            # Mallory's file takes the place while the drain copies, and leaves it when the access list has been copied.
+            # Mallory's file takes the place while the drain copies, and leaves it when the access
+            # list has been copied.
             aside = next(name for name in os.listdir(".") if name.startswith(".cairn-drain-"))
             number = os.stat(aside).st_size // MANY - 1
             planted.exchange(f"a-{number}", f"b-{number}")
@@ -449,8 +482,10 @@ class KeptAndSwapped(TrustCase):
             planted.exchange(f"a-{number}", f"b-{number}")
 
         # Entries for the owner, user Mallory, the group, the mask and others.
-        acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in (
-            (1, 6, 0xffffffff), (2, 6, MALLORY), (4, 0, 0xffffffff), (16, 6, 0xffffffff), (32, 0, 0xffffffff)))
+        acl = struct.pack("<I", 2) + b"".join(
+            struct.pack("<HHI", *entry)
+            for entry in ((1, 6, 0xffffffff), (2, 6, MALLORY), (4, 0, 0xffffffff),
+                          (16, 6, 0xffffffff), (32, 0, 0xffffffff)))
 
         def prepare_lists():
             prepare()
@@ -465,7 +500,9 @@ class KeptAndSwapped(TrustCase):
                 path = os.path.join(world.dir, name)
                 with contextlib.suppress(OSError):
                     if name.startswith(("a-", "b-")) and os.lstat(path).st_uid == world.runner:
-                        self.assertNotIn("system.posix_acl_access", os.listxattr(path, follow_symlinks=False), f"{name} of the victim")
+                        self.assertNotIn("system.posix_acl_access",
+                                         os.listxattr(path, follow_symlinks=False),
+                                         f"{name} of the victim")
 
         with self.unharmed(world):
             write = f"head -c $(({MANY} * (i + 1))) /dev/zero | tr '\\0' x > a-$i"

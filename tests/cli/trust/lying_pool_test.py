@@ -1,8 +1,8 @@
-"""A pool whose owner has made it lie: names that lead out of the covered directory, directories without an end (docs/design/trust.md).
+"""A pool whose owner has made it lie: names that lead out of the covered directory, directories
+without an end (docs/design/trust.md).
 
-`forge_program` writes the lies. Then the owner and root look at the pool, drain it and drop it: each command ends, says what is wrong, and touches
-nothing outside.
-"""
+`forge_program` writes the lies. Then the owner and root look at the pool, drain it and drop it:
+each command ends, says what is wrong, and touches nothing outside. """
 
 import os
 import shutil
@@ -18,12 +18,14 @@ class LyingPool(TrustCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.forge = os.path.join(cls.install, "bin", "forge_program")
-        shutil.copy(os.path.join(os.environ["CAIRN_TEST_DIR"], "cli", "trust", "forge_program"), cls.forge)
+        shutil.copy(os.path.join(os.environ["CAIRN_TEST_DIR"], "cli", "trust", "forge_program"),
+                    cls.forge)
 
     def in_both_worlds(self, test, **shown):
         """test(world), with a pool of an ordinary user's and with one of root's."""
         for runner in (VICTIM, ROOT):
-            with self.subTest(owner="root" if runner == ROOT else "user", **shown), self.world(True, runner) as world:
+            with self.subTest(owner="root" if runner == ROOT else "user",
+                              **shown), self.world(True, runner) as world:
                 before = sorted(os.listdir(world.top))
                 with self.unharmed(world):
                     test(world)
@@ -31,7 +33,8 @@ class LyingPool(TrustCase):
 
     def pool(self, world):
         home = world.home(world.runner)
-        return next(os.path.join(home, name) for name in os.listdir(home) if not name.startswith("."))
+        return next(
+            os.path.join(home, name) for name in os.listdir(home) if not name.startswith("."))
 
     def lie(self, world, *words):
         world.as_user(world.runner, self.forge, self.pool(world), *words)
@@ -42,9 +45,11 @@ class LyingPool(TrustCase):
         return "/.covers/" + next(name[:-1] for name in names if name.endswith("/"))
 
     def by_all(self, world, *words, expect=1):
-        """By the owner, whose run is given; and before him by root, who may be refused another user's pool, but comes to an end, too."""
+        """By the owner, whose run is given; and before him by root, who may be refused another
+        user's pool, but comes to an end, too."""
         for uid in (ROOT, world.runner):
-            done = world.as_user(uid, "env", "CAIRN_POOL_DIR=" + world.home(world.runner), self.cairn_copy, *words, expect=None, timeout=30)
+            done = world.as_user(uid, "env", "CAIRN_POOL_DIR=" + world.home(world.runner),
+                                 self.cairn_copy, *words, expect=None, timeout=30)
         if expect is not None:
             self.assertEqual(done.returncode, expect, f"{words}\n{done.out}{done.err}")
         return done
@@ -53,18 +58,26 @@ class LyingPool(TrustCase):
         world.cairn("run", "--drain", "never", "--at", world.dir, "--", "sh", "-c", script)
 
     def files(self, world):
-        return sorted(os.path.relpath(os.path.join(path, name), world.dir) for path, _, names in os.walk(world.dir)
-                      for name in names if not name.startswith(".cairn"))
+        return sorted(
+            os.path.relpath(os.path.join(path, name), world.dir)
+            for path, _, names in os.walk(world.dir) for name in names
+            if not name.startswith(".cairn"))
 
     def test_names_that_lead_out(self):
         for name in NAMES:
             def in_it(world, name=name):
-                self.run_undrained(world, "mkdir sub; for f in a placeholder_with_a_long_name z sub/b; do echo mine > $f; done")
+                self.run_undrained(
+                    world,
+                    "mkdir sub; for f in a placeholder_with_a_long_name z sub/b; do echo mine > $f;"
+                    " done",
+                )
                 self.lie(world, "name", self.top(world), "placeholder_with_a_long_name", name)
                 place = f"{self.pool(world)}:{self.top(world)}"
                 self.assertIn("not drained", world.cairn("status").out)
                 listed = self.by_all(world, "ls", "-R", place)
-                self.assertEqual(listed.out.split()[1:5], ["a", "sub/", "z", f"{self.top(world)}/sub:"], listed.out + listed.err)
+                self.assertEqual(listed.out.split()[1:5],
+                                 ["a", "sub/", "z", f"{self.top(world)}/sub:"],
+                                 listed.out + listed.err)
                 self.assertIn("slot", listed.err)
                 self.assertIn(self.top(world) + "/sub", self.by_all(world, "du", place).out)
                 checked = self.by_all(world, "pool", "check", self.pool(world))
@@ -78,10 +91,16 @@ class LyingPool(TrustCase):
 
     def test_a_copy_says_what_it_leaves_out(self):
         def in_it(world):
-            self.run_undrained(world, "mkdir sub; for f in a placeholder_with_a_long_name z sub/b; do echo mine > $f; done")
-            self.lie(world, "name", self.top(world), "placeholder_with_a_long_name", "../outside/new")
+            self.run_undrained(
+                world,
+                "mkdir sub; for f in a placeholder_with_a_long_name z sub/b; do echo mine > $f;"
+                " done",
+            )
+            self.lie(world, "name", self.top(world), "placeholder_with_a_long_name",
+                     "../outside/new")
             place = f"{self.pool(world)}:{self.top(world)}"
-            copied = world.cairn("cp", "-r", place, os.path.join(world.home(world.runner), "copy"), expect=1, timeout=30)
+            copied = world.cairn("cp", "-r", place, os.path.join(world.home(world.runner), "copy"),
+                                 expect=1, timeout=30)
             self.assertIn("slot", copied.err)
             copy = os.path.join(world.home(world.runner), "copy")
             self.assertEqual(sorted(os.listdir(copy)), ["a", "sub", "z"])
@@ -93,7 +112,8 @@ class LyingPool(TrustCase):
         def in_it(world):
             world.as_user(world.runner, "sh", "-c", "echo mine > placeholder_with_a_long_name")
             self.run_undrained(world, "rm placeholder_with_a_long_name; echo mine > a")
-            self.lie(world, "name", self.top(world), "placeholder_with_a_long_name", "../outside/of_root/secret")
+            self.lie(world, "name", self.top(world), "placeholder_with_a_long_name",
+                     "../outside/of_root/secret")
             drained = world.cairn("drain", world.dir, expect=1, timeout=30)
             self.assertIn("removed name", drained.err)
             self.by_all(world, "drain", world.dir)
@@ -107,16 +127,20 @@ class LyingPool(TrustCase):
                 top = self.top(world)
                 self.lie(world, "to", f"{top}/d/e", "f", top + target)
                 place = f"{self.pool(world)}:{top}"
-                for words in (("status",), ("ls", "-R", place), ("du", place), ("pool", "check", self.pool(world))):
+                for words in (("status", ), ("ls", "-R", place), ("du", place), ("pool", "check",
+                                                                                 self.pool(world))):
                     self.by_all(world, *words, expect=0 if words[0] == "status" else 1)
-                copied = world.cairn("cp", "-r", place, os.path.join(world.home(world.runner), "copy"), expect=1, timeout=30)
+                copied = world.cairn("cp", "-r", place,
+                                     os.path.join(world.home(world.runner), "copy"), expect=1,
+                                     timeout=30)
                 self.assertIn("skipped", copied.err)
                 shutil.rmtree(os.path.join(world.home(world.runner), "copy"))
                 drained = world.cairn("drain", world.dir, expect=1, timeout=30)
                 self.assertIn("slot", drained.err)
                 self.assertEqual(self.files(world), ["d/e/file", "z"])
                 world.cairn("pool", "clean", expect=None, timeout=30)
-                again = world.cairn("run", "--at", world.dir, "--", "sh", "-c", "echo more > y", expect=None, timeout=30)
+                again = world.cairn("run", "--at", world.dir, "--", "sh", "-c", "echo more > y",
+                                    expect=None, timeout=30)
                 self.assertNotEqual(again.returncode, 0)
                 self.assertEqual(self.files(world), ["d/e/file", "y", "z"])
                 world.cairn("discard", world.dir, timeout=30)
@@ -126,9 +150,11 @@ class LyingPool(TrustCase):
         def in_it(world):
             self.run_undrained(world, "mkdir -p d/e/f; echo mine > d/e/file; echo mine > z")
             self.lie(world, "to", f"{self.top(world)}/d/e", "f", self.top(world) + "/d")
-            removed = world.cairn("rm", "-r", "--at", world.dir, os.path.join(world.dir, "d"), expect=1, timeout=30)
+            removed = world.cairn("rm", "-r", "--at", world.dir, os.path.join(world.dir, "d"),
+                                  expect=1, timeout=30)
             self.assertIn("lies below itself", removed.err)
-            self.assertEqual(world.cairn("rm", "--at", world.dir, os.path.join(world.dir, "z")).err, "")
+            self.assertEqual(
+                world.cairn("rm", "--at", world.dir, os.path.join(world.dir, "z")).err, "")
         self.in_both_worlds(in_it)
 
 

@@ -1,7 +1,8 @@
-"""A file system gives the number of what was removed to what is made next. The owner tells them apart (docs/design/trust.md).
+"""A file system gives the number of what was removed to what is made next. The owner tells them
+apart (docs/design/trust.md).
 
-These tests give what lies there another owner: to Cairn that is another directory or file with the same number.
-"""
+These tests give what lies there another owner: to Cairn that is another directory or file with the
+same number. """
 
 import os
 import shutil
@@ -12,7 +13,8 @@ from trust_case import MALLORY, ROOT, THIRD, TrustCase, in_every_world
 
 class NumbersUsedAgain(TrustCase):
     def keep(self, world, script):
-        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", f"cd {world.dir}; {script}")
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"cd {world.dir}; {script}")
 
     @in_every_world
     def test_a_directory(self, world):
@@ -40,11 +42,19 @@ class NumbersUsedAgain(TrustCase):
         os.chown(project, THIRD, world.runner)
         os.chmod(project, 0o2770)
         for run in range(2):
-            world.run_at("sh", "-c", f"echo {run} > {project}/file{run}; mkdir {project}/sub{run}; echo x > {project}/sub{run}/file")
-            self.keep(world, f"echo later > results/later{run}; mv results/sub{run} results/moved{run}")
+            world.run_at(
+                "sh",
+                "-c",
+                f"echo {run} > {project}/file{run}; mkdir {project}/sub{run}; echo x >"
+                f" {project}/sub{run}/file",
+            )
+            self.keep(world,
+                      f"echo later > results/later{run}; mv results/sub{run} results/moved{run}")
             world.cairn("drain", world.dir)
-        self.assertEqual(sorted(os.listdir(project)), ["file0", "file1", "later0", "later1", "moved0", "moved1"])
-        self.assertEqual((os.stat(project).st_uid, os.stat(project).st_mode & 0o7777), (THIRD, 0o2770))
+        self.assertEqual(sorted(os.listdir(project)),
+                         ["file0", "file1", "later0", "later1", "moved0", "moved1"])
+        self.assertEqual((os.stat(project).st_uid, os.stat(project).st_mode & 0o7777),
+                         (THIRD, 0o2770))
 
     @in_every_world
     def test_a_file_with_a_name_in_a_private_directory(self, world):
@@ -61,7 +71,8 @@ class NumbersUsedAgain(TrustCase):
         shutil.rmtree(os.path.join(world.dir, "private"))
         world.cairn("drain", world.dir, expect=None)
         private = os.stat(os.path.join(world.dir, "private", "name"))
-        self.assertEqual((private.st_uid, private.st_nlink, private.st_mode & 0o777), (world.runner, 1, 0o644))
+        self.assertEqual((private.st_uid, private.st_nlink, private.st_mode & 0o777),
+                         (world.runner, 1, 0o644))
 
     @in_every_world
     def test_a_file_whose_bytes_are_still_there(self, world):

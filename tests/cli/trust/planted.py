@@ -1,8 +1,9 @@
-"""Draws what Mallory plants in a covered directory: forged records, notes, claims, kept directories.
+"""Draws what Mallory plants in a covered directory: forged records, notes, claims, kept
+directories.
 
-A plan is a list of operations. Each is a tuple of a word and its arguments, so that a test can print
-and repeat it. `perform` carries a plan out as Mallory; paths are relative to the covered directory.
-"""
+A plan is a list of operations. Each is a tuple of a word and its arguments, so that a test can
+print and repeat it. `perform` carries a plan out as Mallory; paths are relative to the covered
+directory. """
 
 import ctypes
 import os
@@ -32,7 +33,8 @@ def sealed(magic, body, version=1):
 
 def note(old, new, pools):
     """Bytes of a renaming note (docs/format/renaming.md)."""
-    return sealed(b"CAIRNMOV", text(old) + text(new) + struct.pack("<I", len(pools)) + b"".join(pools))
+    return sealed(b"CAIRNMOV",
+                  text(old) + text(new) + struct.pack("<I", len(pools)) + b"".join(pools))
 
 
 def fnv(value):
@@ -60,7 +62,8 @@ def kept_name(claim):
 def read_claim(directory):
     """The fields of the claim that lies there; {} if none does."""
     try:
-        fd = os.open(os.path.join(directory, ".cairn-claim"), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        fd = os.open(os.path.join(directory, ".cairn-claim"),
+                     os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return {}
     data = os.read(fd, 1 << 16) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
@@ -73,14 +76,16 @@ def read_claim(directory):
 
 
 def claim_text(fields):
-    return ("cairn claim 1\n" + "".join(f"{key} {value}\n" for key, value in fields.items())).encode()
+    return ("cairn claim 1\n" + "".join(f"{key} {value}\n"
+                                        for key, value in fields.items())).encode()
 
 
 # --- carrying out ---
 
 
 def exchange(one, other):
-    if LIBC.renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) != 0:
+    if LIBC.renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other),
+                      RENAME_EXCHANGE) != 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error), one)
 
@@ -122,18 +127,21 @@ def _corrupt(path, changes, size):
 
 
 def _command(words, environment):
-    subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+    subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                   timeout=10, check=False)
 
 
 OPERATIONS = {
-    "corrupt": _corrupt, "command": _command,
-    "mkdir": _make_directory, "file": _make, "symlink": os.symlink, "link": lambda old, new: os.link(old, new, follow_symlinks=False),
-    "fifo": os.mkfifo, "rename": os.rename, "exchange": exchange, "unlink": os.unlink, "deep": _deep,
+    "corrupt": _corrupt, "command": _command, "mkdir": _make_directory, "file": _make,
+    "symlink": os.symlink, "link": lambda old, new: os.link(old, new, follow_symlinks=False),
+    "fifo": os.mkfifo, "rename": os.rename, "exchange": exchange, "unlink": os.unlink,
+    "deep": _deep,
 }
 
 
 def perform(operations):
-    """Carries out all operations that the kernel allows. Returns the numbers of those that succeeded."""
+    """Carries out all operations that the kernel allows. Returns the numbers of those that
+    succeeded."""
     done = []
     for number, (word, *arguments) in enumerate(operations):
         try:
@@ -158,7 +166,8 @@ def paths_of(operation):
 
 
 class Ground:
-    """Mallory's knowledge: private directories, files of others that stat can see, and names in use."""
+    """Mallory's knowledge: private directories, files of others that stat can see, and names in
+    use."""
 
     def __init__(self, directory, outside, hard, files, directories, private, program_names, swaps):
         self.directory = directory
@@ -176,7 +185,8 @@ class Ground:
         self.pool_of_mallory = ""
 
     def pool(self, rng):
-        return uuid_bytes(self.claim["uuid"]) if self.claim and rng.random() < 0.8 else rng.randbytes(16)
+        return uuid_bytes(
+            self.claim["uuid"]) if self.claim and rng.random() < 0.8 else rng.randbytes(16)
 
 
 def _cairn_directory(rng):
@@ -226,12 +236,17 @@ def forged_record(rng, ground, path):
         base = _identity(at)
     nodes, shares = [], []
     if rng.random() < 0.3:
-        nodes = [(ground.pool(rng), rng.choice(["", socket.gethostname(), "x" * 5000]), rng.choice(["", "/dev/zero", "/" * 4000]))]
+        nodes = [(ground.pool(rng), rng.choice(["", socket.gethostname(), "x" * 5000]),
+                  rng.choice(["", "/dev/zero", "/" * 4000]))]
         if rng.random() < 0.5:
-            shares = [(rng.choice([0, 4096, 1 << 62]), rng.choice([1, 4096, 1 << 40]), 0, 1, rng.choice([0, 0, 1 << 31]))]
-    data = record(uuid=uuid, epoch=epoch, size=base[1] if base else rng.choice([0, 5, 4096, 1 << 62, (1 << 64) - 1]),
-                  mtime=rng.choice([0, 10**18]), mode=rng.choice([0o644, 0o777, 0o4755, 0o6777, 0o104755, 0xffffffff]),
-                  uid=rng.choice([0, 0, 61001, MALLORY, 0xffffffff]), gid=rng.choice([0, MALLORY]), base=base, nodes=nodes, shares=shares)
+            shares = [(rng.choice([0, 4096, 1 << 62]), rng.choice([1, 4096, 1 << 40]), 0, 1,
+                       rng.choice([0, 0, 1 << 31]))]
+    data = record(uuid=uuid, epoch=epoch,
+                  size=base[1] if base else rng.choice([0, 5, 4096, 1 << 62, (1 << 64) - 1]),
+                  mtime=rng.choice([0, 10**18]),
+                  mode=rng.choice([0o644, 0o777, 0o4755, 0o6777, 0o104755,
+                                   0xffffffff]), uid=rng.choice([0, 0, 61001, MALLORY, 0xffffffff]),
+                  gid=rng.choice([0, MALLORY]), base=base, nodes=nodes, shares=shares)
     return data, uuid, epoch
 
 
@@ -264,7 +279,8 @@ def plant_record(rng, ground):
         body = bytearray(data[16:])
         for _ in range(rng.randrange(1, 9)):
             body[rng.randrange(len(body))] = rng.randrange(256)
-        operations.append(("file", name, sealed(b"CAIRNREC", bytes(body), rng.choice([1, 1, 1, 2])), 0o644))
+        operations.append(("file", name, sealed(b"CAIRNREC", bytes(body), rng.choice([1, 1, 1,
+                                                                                      2])), 0o644))
     elif kind == 8:
         operations.append(("file", name, data[:rng.randrange(len(data))], 0o644))
     elif kind == 9:
@@ -272,20 +288,26 @@ def plant_record(rng, ground):
     elif kind == 10:
         operations.append(("fifo", name, 0o666))
     else:
-        operations.append(("symlink", rng.choice(["/dev/zero", *[f"{at}/secret" for at in ground.outside]]), name))
+        operations.append(
+            ("symlink", rng.choice(["/dev/zero",
+                                    *[f"{at}/secret" for at in ground.outside]]), name))
     if rng.random() < 0.3:
         aside = f".cairn/{path}.aside-{tag(uuid, epoch)}"
-        operations.append(rng.choice([
-            ("file", aside, b"of mallory\n", 0o666), ("symlink", f"{rng.choice(ground.outside)}/secret", aside),
-            ("fifo", aside, 0o666), ("mkdir", aside, 0o777), ("link", rng.choice(ground.hard), aside)]))
+        operations.append(
+            rng.choice([("file", aside, b"of mallory\n", 0o666),
+                        ("symlink", f"{rng.choice(ground.outside)}/secret", aside),
+                        ("fifo", aside, 0o666), ("mkdir", aside, 0o777),
+                        ("link", rng.choice(ground.hard), aside)]))
     if rng.random() < 0.3:
         pool = f"{int.from_bytes(ground.pool(rng)[:8], 'little'):016x}"
         mark = f".cairn/{path}.mark-{tag(uuid, epoch)}-{pool}"
-        operations.append(rng.choice([
-            ("file", mark, b"", 0o666), ("link", path, mark), ("symlink", f"{rng.choice(ground.outside)}/secret", mark),
-            ("mkdir", mark, 0o777)]))
+        operations.append(
+            rng.choice([("file", mark, b"", 0o666), ("link", path, mark),
+                        ("symlink", f"{rng.choice(ground.outside)}/secret", mark),
+                        ("mkdir", mark, 0o777)]))
     if rng.random() < 0.1:
-        operations.append(("file", f".cairn/{path}.record.new-{rng.randbytes(16).hex()}", data, 0o644))
+        operations.append(
+            ("file", f".cairn/{path}.record.new-{rng.randbytes(16).hex()}", data, 0o644))
     return operations
 
 
@@ -294,7 +316,10 @@ def plant_note(rng, ground):
     operations = [_cairn_directory(rng), ("mkdir", ".cairn/.cairn", 0o777)]
     name = ".cairn/.cairn/renaming-" + rng.randbytes(16).hex()
     up = "../" * rng.randrange(1, 4)
-    sources = [f"{up}{os.path.basename(os.path.dirname(at))}/{os.path.basename(at)}" for at in ground.outside]
+    sources = [
+        f"{up}{os.path.basename(os.path.dirname(at))}/{os.path.basename(at)}"
+        for at in ground.outside
+    ]
     names = [*ground.files, *ground.directories, *ground.private]
     old = rng.choice([*sources, *[source + "/sub" for source in sources], *names])
     new = rng.choice([*sources, "taken", "../taken", "work/taken", *names])
@@ -304,13 +329,15 @@ def plant_note(rng, ground):
     if kind < 4:
         operations += [*_parents(old), ("file", name, data, 0o644)]
         if "/.." not in old and not old.startswith(".."):
-            operations += [("mkdir", f".cairn/{old}", 0o777), ("file", f".cairn/{old}/x.record", b"", 0o644)]
+            operations += [("mkdir", f".cairn/{old}", 0o777),
+                           ("file", f".cairn/{old}/x.record", b"", 0o644)]
     elif kind == 4:
         operations.append(("file", name, data[:rng.randrange(len(data))], 0o644))
     elif kind == 5:
         operations.append(("fifo", name, 0o666))
     elif kind == 6:
-        operations.append(("symlink", rng.choice(["/dev/zero", f"{rng.choice(ground.outside)}/secret"]), name))
+        operations.append(
+            ("symlink", rng.choice(["/dev/zero", f"{rng.choice(ground.outside)}/secret"]), name))
     else:
         operations.append(rng.choice([("file", name, data, 0o644, 1 << 40), ("mkdir", name, 0o777),
                                       ("file", name + ".done-" + pools[0].hex(), b"", 0o644)]))
@@ -321,14 +348,18 @@ def plant_claim(rng, ground):
     """The claim, one that has joined it, or one that is being written."""
     name = rng.choice([".cairn-claim", ".cairn-claim", ".cairn-claim-of-" + rng.randbytes(16).hex(),
                        ".cairn-claim-" + rng.randbytes(16).hex()])
-    fields = dict(ground.claim) or {"host": socket.gethostname(), "machine": "", "boot": "", "pool": "/dev/shm/none", "place": "1:1",
-                                    "uuid": rng.randbytes(16).hex(), "job": "", "time": "1", "token": rng.randbytes(16).hex()}
+    fields = dict(ground.claim) or {
+        "host": socket.gethostname(), "machine": "", "boot": "", "pool": "/dev/shm/none",
+        "place": "1:1", "uuid": rng.randbytes(16).hex(), "job": "", "time": "1",
+        "token": rng.randbytes(16).hex()
+    }
     if ground.claim and rng.random() < 0.3:
         name = ".cairn-claim-of-" + ground.claim["uuid"]
     for _ in range(rng.randrange(3)):
         pool = rng.choice(["/dev/zero", "/dev/stdin", f"{ground.directory}/pipe-pool", "x" * 5000])
         key, value = rng.choice([("token", rng.randbytes(16).hex()), ("pool", pool),
-                                 ("host", "elsewhere"), ("boot", ""), ("job", "of mallory"), ("uuid", "../../x"), ("place", "")])
+                                 ("host", "elsewhere"), ("boot", ""), ("job", "of mallory"),
+                                 ("uuid", "../../x"), ("place", "")])
         fields[key] = value
     kind = rng.randrange(8)
     if kind < 3:
@@ -342,7 +373,11 @@ def plant_claim(rng, ground):
     elif kind == 5:
         operations = [("file", name, claim_text(fields), 0o644, 1 << 40)]
     elif kind == 6:
-        operations = [("symlink", rng.choice(["/dev/zero", f"{rng.choice(ground.outside)}/secret", rng.choice(ground.private)]), name)]
+        operations = [("symlink",
+                       rng.choice([
+                           "/dev/zero", f"{rng.choice(ground.outside)}/secret",
+                           rng.choice(ground.private)
+                       ]), name)]
     else:
         operations = [("mkdir", name, 0o777)]
     if rng.random() < 0.2 and ground.claim:
@@ -368,8 +403,10 @@ def plant_kept(rng, ground):
     operations = [("mkdir", at, rng.choice([0o777, 0o755, 0o700]))]
     for _ in range(rng.randrange(3)):
         item = rng.randbytes(8).hex() + "-item"
-        place = rng.choice([*[f"{there}/brought" for there in ground.private], "../brought", "work/brought", "brought",
-                            f"{ground.outside[0]}/brought"])
+        place = rng.choice([
+            *[f"{there}/brought" for there in ground.private], "../brought", "work/brought",
+            "brought", f"{ground.outside[0]}/brought"
+        ])
         operations += [("file", f"{at}/{item}", b"of mallory\n", 0o644),
                        ("file", f"{at}/origin-{item}", place.encode(), 0o644)]
     return operations
@@ -380,7 +417,11 @@ def plant_name(rng, ground):
     name = rng.choice(ground.program_names)
     kind = rng.randrange(6)
     if kind < 2:
-        return [("symlink", rng.choice([*ground.outside, rng.choice(ground.private), f"{rng.choice(ground.outside)}/secret"]), name)]
+        return [("symlink",
+                 rng.choice([
+                     *ground.outside,
+                     rng.choice(ground.private), f"{rng.choice(ground.outside)}/secret"
+                 ]), name)]
     if kind == 2:
         return [("fifo", name, 0o666)]
     if kind == 3:
@@ -397,13 +438,20 @@ def plant_pool(rng, ground):
     changes = []
     for _ in range(rng.choice([0, 1, 1, 10, 200])):
         offset = rng.randrange(rng.choice([64, 4096, 1 << 16, 1 << 20]))
-        changes.append((offset, rng.choice([rng.randbytes(1), rng.randbytes(8), b"\xff" * 8, b"\0" * 64, b"\xff" * 64]).hex()))
+        changes.append(
+            (offset,
+             rng.choice([rng.randbytes(1),
+                         rng.randbytes(8), b"\xff" * 8, b"\0" * 64, b"\xff" * 64]).hex()))
     return [("command", words, ground.environment),
-            ("corrupt", ground.pool_of_mallory, changes, rng.choice([None, None, None, 0, 4096, 1 << 20]))]
+            ("corrupt", ground.pool_of_mallory, changes,
+             rng.choice([None, None, None, 0, 4096, 1 << 20]))]
 
 
 def plant_deep(rng, _):
-    return [_cairn_directory(rng), ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 60, 60, 300, 300, 1500]))]
+    return [
+        _cairn_directory(rng),
+        ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 60, 60, 300, 300, 1500]))
+    ]
 
 
 def plant_swap(rng, ground):
@@ -416,10 +464,14 @@ def plant_swap(rng, ground):
     return [("symlink", rng.choice([*ground.outside, other]), link), ("exchange", one, link)]
 
 
-BEFORE = [plant_cairn, plant_record, plant_record, plant_record, plant_note, plant_claim, plant_kept, plant_name,
-          plant_deep, plant_pool]
-MEANWHILE = [plant_cairn, plant_record, plant_note, plant_note, plant_claim, plant_kept, plant_kept, plant_name,
-             plant_swap, plant_swap, plant_swap]
+BEFORE = [
+    plant_cairn, plant_record, plant_record, plant_record, plant_note, plant_claim, plant_kept,
+    plant_name, plant_deep, plant_pool
+]
+MEANWHILE = [
+    plant_cairn, plant_record, plant_note, plant_note, plant_claim, plant_kept, plant_kept,
+    plant_name, plant_swap, plant_swap, plant_swap
+]
 
 
 def draw(rng, ground, kinds, most):

@@ -1,4 +1,5 @@
-"""Claims that others plant hold nobody up: neither what they say nor that they cannot be read counts (docs/design/trust.md)."""
+"""Claims that others plant hold nobody up: neither what they say nor that they cannot be read
+counts (docs/design/trust.md)."""
 
 import os
 import socket
@@ -21,12 +22,15 @@ input()
 
 class PlantedClaims(TrustCase):
     def keeps(self, world):
-        """A run whose data stay in the pool; the name of a claim by which the pool would have joined another one."""
-        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", f"echo kept > {world.dir}/file")
+        """A run whose data stay in the pool; the name of a claim by which the pool would have
+        joined another one."""
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"echo kept > {world.dir}/file")
         return ".cairn-claim-of-" + planted.read_claim(world.dir)["uuid"]
 
     def drains(self, world):
-        world.cairn("drain", world.dir, timeout=30)  # a lease would hold up who waits for 45 seconds
+        # a lease would hold up who waits for 45 seconds
+        world.cairn("drain", world.dir, timeout=30)
         with open(os.path.join(world.dir, "file"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "kept\n")
         self.assertIn("nothing is covered", world.cairn("status").out)
@@ -45,8 +49,11 @@ class PlantedClaims(TrustCase):
     def test_one_that_is_closed_or_held_by_a_lease(self, world):
         name = self.keeps(world)
         world.plant(f"open({name!r}, 'w').write('cairn claim 1\\n')")
-        with subprocess.Popen(["setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups", sys.executable, "-c",
-                               LEASE.format(name=os.path.join(world.dir, name))], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        with subprocess.Popen([
+                "setpriv", f"--reuid={MALLORY}", f"--regid={MALLORY}", "--clear-groups",
+                sys.executable, "-c",
+                LEASE.format(name=os.path.join(world.dir, name))
+        ], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
             self.assertEqual(holder.stdout.readline(), b"held\n")
             self.drains(world)
             holder.communicate(b"end\n", timeout=60)
@@ -63,11 +70,14 @@ class PlantedClaims(TrustCase):
         with open(os.path.join(world.home(world.runner), "default", "segment.0"), "rb") as segment:
             magic = segment.read(4096)
         claim = f"cairn claim 1\nhost elsewhere\npool /dev/shm/other\nuuid {'1' * 32}\njob \n"
-        for plant in (f"open('.cairn-claim', 'w').write({claim!r})", "os.close(os.open('.cairn-claim', os.O_CREAT, 0))",
-                      "open('.cairn-claim', 'w').write('cairn claim 2\\n')", f"open('segment.0', 'wb').write({magic!r})"):
+        for plant in (f"open('.cairn-claim', 'w').write({claim!r})",
+                      "os.close(os.open('.cairn-claim', os.O_CREAT, 0))",
+                      "open('.cairn-claim', 'w').write('cairn claim 2\\n')",
+                      f"open('segment.0', 'wb').write({magic!r})"):
             world.plant(plant)
             with self.unharmed(world):
-                world.cairn("run", "--at", mine, "--", "sh", "-c", f"echo mine > {mine}/file", cwd=mine)
+                world.cairn("run", "--at", mine, "--", "sh", "-c", f"echo mine > {mine}/file",
+                            cwd=mine)
             for name in set(os.listdir(world.dir)) - {"mine"}:
                 os.unlink(os.path.join(world.dir, name))
         # The owner of the directory above says that it is covered.
@@ -82,8 +92,10 @@ class PlantedClaims(TrustCase):
         st = os.stat("/dev/shm")
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()
-        claim = (f"cairn claim 1\nhost {socket.gethostname()}\nmachine m\nboot {boot}\npool /dev/shm/gone\n"
-                 f"place {st.st_dev}:{st.st_ino}\nuuid {'1' * 32}\njob \n")
+        claim = (
+            f"cairn claim 1\nhost {socket.gethostname()}\nmachine m\nboot {boot}\npool"
+            f" /dev/shm/gone\nplace {st.st_dev}:{st.st_ino}\nuuid {'1' * 32}\njob \n"
+        )
         world.plant(f"open('.cairn-claim', 'w').write({claim!r})")
         run = world.run_at(expect=1)
         self.assertIn("is covered by job (none)", run.err)

@@ -1,4 +1,5 @@
-"""A fuzzer over everything that other users can plant in a covered directory (docs/design/trust.md).
+"""A fuzzer over everything that other users can plant in a covered directory
+(docs/design/trust.md).
 
 Each round draws a plan for Mallory and for the victim: plants before, a program, an end of the run,
 and plants meanwhile. An oracle then compares three things with their state before the round:
@@ -93,29 +94,31 @@ tell()
 
 
 def program_of(rng, runner, with_wait):
-    """Parts with names of their own. All steps of a part succeed unless Mallory touches its names."""
-    parts = [
-        [("write", "new1", "1"), ("write", "new2", "2" * 200)],
-        [("write", "a", "overwritten")],
-        [("rename", "log", "log.1"), ("write", "log", "begun anew")],
-        [("write", "work/fresh", "f"), ("write", "work/keep", "changed"), ("chmod", "work", rng.choice([0o777, 0o700]))],
-        [("rmtree", "doomed")],
-        [("unlink", "b")],
-        [("mkdir", "out"), ("write", "out/x", "x"), ("mkdir", "out/in"), ("write", "out/in/y", "y"), ("chmod", "out", 0o777)],
-        rng.choice([[("write", "shut/t", "t")], [("rename", "shut", "shut2")], [("rename", "shut/s", "opened")],
-                    [("rename", "shut/s", "shut/s.1"), ("write", "shut/s", "begun anew")]]),
-        [("fifo", "pipe"), ("symlink", "a", "sym")],
-        [("write", "h1", "linked"), ("link", "h1", "h2"), ("link", "h1", "h3")],
-        [("rename", "c", "tmp"), ("rename", "d", "c"), ("rename", "tmp", "d")],
-        [("unlink", "e"), ("mkdir", "e"), ("write", "e/in", "in")],
-        [("rmtree", "f"), ("write", "f", "a file")],
-        [("rename", "g", "t"), ("mkdir", "g"), ("rename", "t", "g/g")],
-        [("rename", "tree", "tree2"), ("write", "tree2/more", "m")],
-    ]
+    """Parts with names of their own. All steps of a part succeed unless Mallory touches its
+    names."""
+    parts = [[("write", "new1", "1"), ("write", "new2", "2" * 200)],
+             [("write", "a", "overwritten")],
+             [("rename", "log", "log.1"), ("write", "log", "begun anew")],
+             [("write", "work/fresh", "f"), ("write", "work/keep", "changed"),
+              ("chmod", "work", rng.choice([0o777, 0o700]))], [("rmtree", "doomed")],
+             [("unlink", "b")],
+             [("mkdir", "out"), ("write", "out/x", "x"), ("mkdir", "out/in"),
+              ("write", "out/in/y", "y"), ("chmod", "out", 0o777)],
+             rng.choice([[("write", "shut/t", "t")], [("rename", "shut", "shut2")],
+                         [("rename", "shut/s", "opened")],
+                         [("rename", "shut/s", "shut/s.1"), ("write", "shut/s", "begun anew")]]),
+             [("fifo", "pipe"), ("symlink", "a", "sym")],
+             [("write", "h1", "linked"), ("link", "h1", "h2"), ("link", "h1", "h3")],
+             [("rename", "c", "tmp"), ("rename", "d", "c"), ("rename", "tmp", "d")],
+             [("unlink", "e"), ("mkdir", "e"), ("write", "e/in", "in")],
+             [("rmtree", "f"), ("write", "f", "a file")],
+             [("rename", "g", "t"), ("mkdir", "g"), ("rename", "t", "g/g")],
+             [("rename", "tree", "tree2"), ("write", "tree2/more", "m")], ]
     if runner == ROOT:
-        parts += [[("write", "given", "g"), ("chown", "given", THIRD, THIRD),
-                   ("mkdir", "gift"), ("write", "gift/x", "x"), ("chown", "gift", THIRD, THIRD)],
-                  [("fifo", "pipe2"), ("chown", "pipe2", THIRD, THIRD), ("symlink", "a", "sym2"), ("chown", "sym2", THIRD, THIRD)]]
+        parts += [[("write", "given", "g"), ("chown", "given", THIRD, THIRD), ("mkdir", "gift"),
+                   ("write", "gift/x", "x"), ("chown", "gift", THIRD, THIRD)],
+                  [("fifo", "pipe2"), ("chown", "pipe2", THIRD, THIRD), ("symlink", "a", "sym2"),
+                   ("chown", "sym2", THIRD, THIRD)]]
     chosen = rng.sample(parts, rng.randrange(1, 8))
     if with_wait:
         chosen.insert(rng.choice([0, len(chosen), len(chosen)]), [("wait",)])
@@ -125,14 +128,15 @@ def program_of(rng, runner, with_wait):
 PRIVATE = ("priv_v", "priv_t", "priv_r", "file_t", "file_v")
 FILES = ("a", "b", "c", "d", "e", "g", "log", "log.1", "work/keep", "work/old")
 DIRECTORIES = ("work", "doomed", "f", "tree", "shut")
-PROGRAM_NAMES = ("new1", "new2", "out", "out/x", "pipe", "h1", "h2", "log.1", "shut2", "tmp", "t", "given", "gift",
-                 "tree2", "work/fresh", "a.new", "opened")
-SWAPS = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("doomed", "priv_t"), ("shut", "priv_t"), ("shut", "priv_v"),
-         ("shut", "work"), ("f", "priv_v"), ("e", "file_t"), ("a", "file_t"), ("b", "file_v"), ("log", "file_t"), ("c", "priv_r"),
-         ("tree", "priv_r"), ("out", "priv_t"),
-         ("work", "doomed"), ("g", "file_v"), ("log", "log.1"))
+PROGRAM_NAMES = ("new1", "new2", "out", "out/x", "pipe", "h1", "h2", "log.1", "shut2", "tmp", "t",
+                 "given", "gift", "tree2", "work/fresh", "a.new", "opened")
+SWAPS = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("doomed", "priv_t"),
+         ("shut", "priv_t"), ("shut", "priv_v"), ("shut", "work"), ("f", "priv_v"), ("e", "file_t"),
+         ("a", "file_t"), ("b", "file_v"), ("log", "file_t"), ("c", "priv_r"), ("tree", "priv_r"),
+         ("out", "priv_t"), ("work", "doomed"), ("g", "file_v"), ("log", "log.1"))
 
-RACES = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("shut", "work"), ("tree", "priv_r"))
+RACES = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("shut", "work"), ("tree",
+                                                                                          "priv_r"))
 
 
 class Finding(Exception):
@@ -190,7 +194,8 @@ def end_racing(child):
 
 
 def look_at(path):
-    """Attributes of one name, and its contents, target or entries. Follows no link and opens no FIFO."""
+    """Attributes of one name, and its contents, target or entries. Follows no link and opens no
+    FIFO."""
     st = os.lstat(path)
     contents = sorted(os.listdir(path)) if stat.S_ISDIR(st.st_mode) else None
     if stat.S_ISREG(st.st_mode):
@@ -203,7 +208,8 @@ def look_at(path):
 
 
 def names_below(top):
-    """Paths of a directory and everything below it, as far as paths are short: Mallory makes deep trees."""
+    """Paths of a directory and everything below it, as far as paths are short: Mallory makes deep
+    trees."""
     yield top
     for at, directories, files in os.walk(top):
         if len(at) > 600:
@@ -225,7 +231,8 @@ def remove_below(top):
 class FuzzWorld(World):
     def __init__(self, case, sticky, runner):
         super().__init__(case, sticky, runner)
-        for uid, name in ((ROOT, "open_of_root"), (VICTIM, "open_of_victim"), (THIRD, "open_of_third")):
+        for uid, name in ((ROOT, "open_of_root"), (VICTIM, "open_of_victim"), (THIRD,
+                                                                               "open_of_third")):
             path = self.private(os.path.join(self.outside, name), uid)
             os.chmod(path, 0o755)
             self.file(os.path.join(path, "public"), "for anybody\n", uid, 0o644)
@@ -234,7 +241,11 @@ class FuzzWorld(World):
         self.free = os.path.join(self.top, "free")
         self.file(self.free, "for anybody to write\n", VICTIM, 0o666)
         # Targets of hard links. The kernel allows only the first one if protected_hardlinks is set.
-        self.hard = [self.free, os.path.join(self.outside, "open_of_root", "public"), os.path.join(self.outside, "open_of_third", "listed")]
+        self.hard = [
+            self.free,
+            os.path.join(self.outside, "open_of_root", "public"),
+            os.path.join(self.outside, "open_of_third", "listed")
+        ]
         self.meet = os.path.join(self.top, "meet")
         os.mkdir(self.meet)
         os.chown(self.meet, runner, runner)
@@ -257,9 +268,11 @@ class FuzzWorld(World):
         os.chmod(self.dir, 0o1777 if self.sticky else 0o777)
         for name in DIRECTORIES:
             os.makedirs(os.path.join(self.dir, name, "sub"))
-            self.file(os.path.join(self.dir, name, "sub", "deep"), f"deep in {name}\n", self.runner, 0o644)
+            self.file(os.path.join(self.dir, name, "sub", "deep"), f"deep in {name}\n", self.runner,
+                      0o644)
         os.chmod(os.path.join(self.dir, "shut"), 0o700)
-        self.file(os.path.join(self.dir, "shut", "s"), f"only {self.runner} may read this\n", self.runner, 0o600)
+        self.file(os.path.join(self.dir, "shut", "s"), f"only {self.runner} may read this\n",
+                  self.runner, 0o600)
         for name in (*FILES, "doomed/one", "f/one", "tree/one"):
             self.file(os.path.join(self.dir, name), f"{name} of the victim\n", self.runner, 0o644)
         for name in DIRECTORIES:
@@ -273,10 +286,12 @@ class FuzzWorld(World):
 
     def ground(self):
         outside = [os.path.join(self.outside, name) for name in sorted(os.listdir(self.outside))]
-        ground = planted.Ground(self.dir, outside, self.hard, FILES, DIRECTORIES, PRIVATE, PROGRAM_NAMES, SWAPS)
+        ground = planted.Ground(self.dir, outside, self.hard, FILES, DIRECTORIES, PRIVATE,
+                                PROGRAM_NAMES, SWAPS)
         home = self.home(MALLORY)
         os.chmod(home, 0o755)  # others can read Mallory's pool
-        ground.cairn, ground.environment = [self.case.cairn_copy], dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home)
+        ground.cairn, ground.environment = [self.case.cairn_copy
+                                            ], dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home)
         ground.pool_of_mallory = os.path.join(home, "default")
         return ground
 
@@ -298,30 +313,38 @@ class FuzzWorld(World):
             st, contents = look_at(path)
             # Mallory and drains add and remove links to these.
             names = () if path in self.hard else (st.st_nlink, st.st_ctime_ns)
-            found[path] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns, *names, contents)
+            found[path] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns, *names,
+                           contents)
         return found
 
     def state_of_private(self):
-        """Inode -> name and attributes of each private file. Mallory can rename the outermost ones."""
+        """Inode -> name and attributes of each private file. Mallory can rename the outermost
+        ones."""
         found = {}
         for name in PRIVATE:
             for path in names_below(os.path.join(self.dir, name)):
                 st, contents = look_at(path)
-                inner = os.path.dirname(path) != self.dir  # Mallory's rename moves the ctime of the outermost
-                found[st.st_ino] = (os.path.relpath(path, self.dir), self.fields(st, contents, inner))
+                # Mallory's rename moves the ctime of the outermost
+                inner = os.path.dirname(path) != self.dir
+                found[st.st_ino] = (os.path.relpath(path,
+                                                    self.dir), self.fields(st, contents, inner))
         return found
 
     @staticmethod
     def fields(st, contents, inner):
-        return (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns, st.st_ctime_ns if inner else 0, contents)
+        return (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns,
+                st.st_ctime_ns if inner else 0, contents)
 
     def start(self, words):
         home = self.home(self.runner)
         uid = self.runner
         # A command that reads without an end must fail before it takes all memory.
-        return subprocess.Popen([*cairn_case.limited("data", MOST_MEMORY), "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
-                                 self.case.cairn_copy, *words], cwd=self.dir, env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        return subprocess.Popen([
+            *cairn_case.limited("data", MOST_MEMORY), "setpriv", f"--reuid={uid}", f"--regid={uid}",
+            "--clear-groups", self.case.cairn_copy, *words
+        ], cwd=self.dir, env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
 
 
 class Round:
@@ -334,7 +357,10 @@ class Round:
         self.said = ""
         self.has_linked = False
         self.owner = rng.choice([ROOT, ROOT, MALLORY])
-        self.scenario = rng.choice(["true", "bare", "work", "work", "waiting", "waiting", "waiting", "kept", "kept", "killed", "killed"])
+        self.scenario = rng.choice([
+            "true", "bare", "work", "work", "waiting", "waiting", "waiting", "kept", "kept",
+            "killed", "killed"
+        ])
         self.racer = 0
 
     # --- Mallory ---
@@ -346,17 +372,20 @@ class Round:
         done = as_mallory(world.dir, lambda: planted.perform(operations))
         for number in done:
             operation = operations[number]
-            self.log.append(f"planted {operation[:2] if operation[0] == 'command' else operation!r}")
+            self.log.append(
+                f"planted {operation[:2] if operation[0] == 'command' else operation!r}")
             self.touched.update(planted.paths_of(operation))
             self.has_linked = self.has_linked or operation[0] == "link"
         self.expected_planted = self.state_of_planted()
         # Mallory may have planted something there through a link.
         own = os.path.join(world.outside, "of_mallory")
         self.outside = {path: was for path, was in self.outside.items() if not path.startswith(own)}
-        self.outside.update((path, now) for path, now in world.state_outside().items() if path.startswith(own))
+        self.outside.update(
+            (path, now) for path, now in world.state_outside().items() if path.startswith(own))
 
     def state_of_planted(self):
-        """Attributes of Mallory's files under names of Cairn's. None of them counts, so all must stay."""
+        """Attributes of Mallory's files under names of Cairn's. None of them counts, so all must
+        stay."""
         found = {}
         for name in os.listdir(self.world.dir):
             if not name.startswith(".cairn"):
@@ -364,7 +393,9 @@ class Round:
             for path in names_below(os.path.join(self.world.dir, name)):
                 st, contents = look_at(path)
                 if st.st_uid == MALLORY:
-                    found[os.path.relpath(path, self.world.dir)] = (st.st_ino, oct(st.st_mode), st.st_mtime_ns, st.st_nlink, contents)
+                    found[os.path.relpath(path,
+                                          self.world.dir)] = (st.st_ino, oct(st.st_mode),
+                                                              st.st_mtime_ns, st.st_nlink, contents)
         return found
 
     def race(self, pair):
@@ -384,10 +415,12 @@ class Round:
             out, err = process.communicate(timeout=HANG_S)
         except subprocess.TimeoutExpired:
             self.kill(process)
-            raise Finding("hang", f"cairn {' '.join(words[:3])} did not end in {HANG_S} s") from None
+            raise Finding("hang",
+                          f"cairn {' '.join(words[:3])} did not end in {HANG_S} s") from None
         said = (out + err).decode(errors="replace")
         self.said += said
-        self.log.append(f"cairn {' '.join(words[:3])} ends with {process.returncode}: {said.strip()}")
+        self.log.append(
+            f"cairn {' '.join(words[:3])} ends with {process.returncode}: {said.strip()}")
         return process.returncode
 
     @staticmethod
@@ -399,9 +432,11 @@ class Round:
     def command(self, *words):
         code = self.end(self.world.start(words), words)
         if code not in CODES:
-            raise Finding("crash" if code < 0 or code > 128 else "exit code", f"cairn {' '.join(words[:3])} ends with {code}")
+            raise Finding("crash" if code < 0 or code > 128 else "exit code",
+                          f"cairn {' '.join(words[:3])} ends with {code}")
         if code != 0 and not self.said.strip():
-            raise Finding("silence", f"cairn {' '.join(words[:3])} ends with {code} and says nothing")
+            raise Finding("silence",
+                          f"cairn {' '.join(words[:3])} ends with {code} and says nothing")
         return code
 
     def words_of_work(self, *options, wait=False):
@@ -430,15 +465,22 @@ class Round:
         """Yields findings."""
         world, rng = self.world, self.rng
         world.furnish(self.owner)
-        self.log.append(f"sticky {world.sticky}, runner {world.runner}, the directory is {self.owner}'s, {self.scenario}")
+        self.log.append(
+            f"sticky {world.sticky}, runner {world.runner}, the directory is {self.owner}'s,"
+            f" {self.scenario}"
+        )
         self.parts, self.steps = [], []
         self.expected_planted = {}
         self.inodes = {os.lstat(path).st_ino for path in names_below(world.dir)}
-        self.landscape = {os.path.relpath(path, world.dir): look_at(path) for path in names_below(world.dir)}
+        self.landscape = {
+            os.path.relpath(path, world.dir): look_at(path)
+            for path in names_below(world.dir)
+        }
         private = world.state_of_private()
         self.outside = world.state_outside()
         try:
-            if rng.random() < (0.5 if self.scenario == "waiting" else 0.9 if self.scenario in ("true", "bare", "work") else 0.3):
+            if rng.random() < (0.5 if self.scenario == "waiting" else
+                               0.9 if self.scenario in ("true", "bare", "work") else 0.3):
                 self.plant(planted.BEFORE, 4)
             discarded, code = getattr(self, "do_" + self.scenario)()
         except Finding as finding:
@@ -446,8 +488,10 @@ class Round:
             discarded, code = True, 1
         finally:
             self.end_race()
-        checks = (lambda: self.compare("outside changed", self.outside, world.state_outside()), lambda: self.check_private(private),
-                  self.check_leaks, self.check_owners, self.check_planted, self.check_bystanders, lambda: self.check_written(discarded, code))
+        checks = (lambda: self.compare("outside changed", self.outside, world.state_outside()),
+                  lambda: self.check_private(private), self.check_leaks, self.check_owners,
+                  self.check_planted, self.check_bystanders,
+                  lambda: self.check_written(discarded, code))
         for check in checks:
             try:
                 check()
@@ -459,8 +503,9 @@ class Round:
 
     def do_bare(self):
         at = self.world.dir
-        return True, self.command(*self.rng.choice([("drain", at), ("discard", at), ("discard", "--force", at), ("status",),
-                                                    ("run", "--at", at, "--fresh", "--", "true")]))
+        return True, self.command(*self.rng.choice([("drain", at), (
+            "discard", at), ("discard", "--force",
+                             at), ("status", ), ("run", "--at", at, "--fresh", "--", "true")]))
 
     def do_work(self):
         return False, self.command(*self.words_of_work())
@@ -475,7 +520,8 @@ class Round:
             self.go()
         code = self.end(process, words)
         if code not in CODES:
-            raise Finding("crash" if code < 0 or code > 128 else "exit code", f"cairn run ends with {code}")
+            raise Finding("crash" if code < 0 or code > 128 else "exit code",
+                          f"cairn run ends with {code}")
         return False, code
 
     def do_kept(self):
@@ -505,7 +551,8 @@ class Round:
         if self.rng.random() < 0.3:
             self.command("status")
         last = self.rng.choice(["run", "run", "drain", "discard"])
-        code = self.command("run", "--at", self.world.dir, "--", "true") if last == "run" else self.command(last, self.world.dir)
+        code = self.command("run", "--at", self.world.dir, "--",
+                            "true") if last == "run" else self.command(last, self.world.dir)
         return True, code
 
     # --- checks ---
@@ -527,7 +574,8 @@ class Round:
             if inode not in found:
                 raise Finding("private thing lost", f"{name} is nowhere any more")
             if found[inode][1] != fields:
-                raise Finding("private thing changed", f"{name} was {fields}, is {found[inode][1]} as {names[inode]}")
+                raise Finding("private thing changed",
+                              f"{name} was {fields}, is {found[inode][1]} as {names[inode]}")
 
     def check_leaks(self):
         world = self.world
@@ -535,7 +583,8 @@ class Round:
         if leaked or "may read this" in self.said:
             raise Finding("secret leaked", f"in {leaked or 'what was said'}")
         if world.privileged():
-            raise Finding("set-ID file", f"{[(path, oct(os.lstat(path).st_mode), os.lstat(path).st_uid) for path in world.privileged()]}")
+            found = [(path, os.lstat(path)) for path in world.privileged()]
+            raise Finding("set-ID file", f"{[(path, oct(st.st_mode), st.st_uid) for path, st in found]}")
 
     def check_owners(self):
         world = self.world
@@ -545,35 +594,42 @@ class Round:
         hard = {os.lstat(path).st_ino for path in world.hard}
         for path in names_below(world.dir):
             st = os.lstat(path)
-            if st.st_ino not in {*self.inodes, *hard} and st.st_uid not in {world.runner, MALLORY, *given}:
+            if st.st_ino not in {*self.inodes, *hard
+                                 } and st.st_uid not in {world.runner, MALLORY, *given}:
                 raise Finding("foreign owner", f"{path} is {st.st_uid}'s")
 
     def check_planted(self):
         after = self.state_of_planted()
-        is_ended = self.world.runner == ROOT and any(line.startswith("planted ('command'") for line in self.log)
+        is_ended = self.world.runner == ROOT and any(
+            line.startswith("planted ('command'") for line in self.log)
         for path, was in self.expected_planted.items():
-            # A claim that names the victim's pool is replaced by the victim's own. Root may end a cover of Mallory's,
-            # which `cairn discard` and `cairn drain` do with her rights.
+            # A claim that names the victim's pool is replaced by the victim's own. Root may end a
+            # cover of Mallory's, which `cairn discard` and `cairn drain` do with her rights.
             name = os.path.basename(path)
-            if after.get(path) != was and name != ".cairn-claim" and not (is_ended and name.startswith(".cairn-claim-of-")):
+            if after.get(path) != was and name != ".cairn-claim" and not (
+                    is_ended and name.startswith(".cairn-claim-of-")):
                 raise Finding("planted thing changed", f"{path} was {was}, is {after.get(path)}")
 
     def is_touched(self, path):
         """Whether Mallory has touched the path, one above it or one below it."""
-        return any(path == other or path.startswith(other + "/") or other.startswith(path + "/") for other in self.touched)
+        return any(path == other or path.startswith(other + "/") or other.startswith(path + "/")
+                   for other in self.touched)
 
     def is_disturbed(self, path):
         """Whether Mallory has touched the path or another name of the same part of the program."""
-        names = [[name for step in part for name in step[1:] if isinstance(name, str)] for part in self.parts]
-        return self.is_touched(path) or any(any(self.is_touched(name) for name in part)
-                                            for part in names if any(path == name or path.startswith(name + "/") for name in part))
+        names = [[name for step in part for name in step[1:] if isinstance(name, str)]
+                 for part in self.parts]
+        return self.is_touched(path) or any(
+            any(self.is_touched(name) for name in part)
+            for part in names if any(path == name or path.startswith(name + "/") for name in part))
 
     def check_bystanders(self):
         """Files that neither the program nor Mallory has named are the same as before."""
         world = self.world
         used = {path for step in self.steps for path in step[1:] if isinstance(path, str)}
         for path, (st, contents) in self.landscape.items():
-            is_used = any(path == name or path.startswith(name + "/") or name.startswith(path + "/") for name in used)
+            is_used = any(path == name or path.startswith(name + "/") or name.startswith(path + "/")
+                          for name in used)
             if path == "." or path.split("/")[0] in PRIVATE or self.is_touched(path) or is_used:
                 continue
             at = os.path.join(world.dir, path)
@@ -581,9 +637,12 @@ class Round:
                 raise Finding("bystander lost", path)
             now, now_contents = look_at(at)
             if stat.S_ISDIR(st.st_mode):
-                now_contents = contents  # new names are allowed; missing ones are found by their own path
-            if (now.st_mode, now.st_uid, now.st_gid, now_contents) != (st.st_mode, st.st_uid, st.st_gid, contents):
-                raise Finding("bystander changed", f"{path}: {oct(now.st_mode)} of {now.st_uid}, {now_contents}")
+                # new names are allowed; missing ones are found by their own path
+                now_contents = contents
+            if (now.st_mode, now.st_uid, now.st_gid, now_contents) != (st.st_mode, st.st_uid,
+                                                                       st.st_gid, contents):
+                raise Finding("bystander changed",
+                              f"{path}: {oct(now.st_mode)} of {now.st_uid}, {now_contents}")
 
     def check_written(self, discarded, code):
         """All steps of undisturbed parts succeeded, and DIR has the files that they wrote."""
@@ -600,14 +659,16 @@ class Round:
             return
         claim = os.path.join(world.dir, ".cairn-claim")
         if code != 0 and os.path.lexists(claim) and os.lstat(claim).st_uid == MALLORY:
-            return  # the directory is refused, by a name that Cairn needs; the error says whose it is
+            # the directory is refused, by a name that Cairn needs; the error says whose it is
+            return
         for path, contents in told["view"].items():
             if self.is_disturbed(path):
                 continue
             at = os.path.join(world.dir, path)
             is_file = os.path.lexists(at) and stat.S_ISREG(os.lstat(at).st_mode)
             if not is_file or look_at(at)[1].decode(errors="replace") != contents[:1 << 16]:
-                raise Finding("written file held up" if code != 0 else "written file lost", f"{path}, of which Mallory has touched nothing")
+                raise Finding("written file held up" if code != 0 else "written file lost",
+                              f"{path}, of which Mallory has touched nothing")
 
 
 class PlantedFuzz(TrustCase):
@@ -650,12 +711,18 @@ class PlantedFuzz(TrustCase):
             findings, one = self.one_round(seed, number)
             for finding in findings:
                 counts[finding.kind] = counts.get(finding.kind, 0) + 1
-                found.setdefault(finding.kind, (number, round(time.time() - begun, 1), finding, one))
+                found.setdefault(finding.kind,
+                                 (number, round(time.time() - begun, 1), finding, one))
             number += 1
             if only is not None:
                 break
         print(f"{number} rounds, CAIRN_SEED={seed}", flush=True)
-        report = "".join(f"\n--- {kind}, {counts[kind]} times, first after {after} s; repeat with CAIRN_SEED={seed} CAIRN_ROUND={first}\n{finding}\n"
-                         + "\n".join(one.log) + "\n" for kind, (first, after, finding, one) in found.items())
+        report = "".join(
+            f"\n--- {kind}, {counts[kind]} times, first after {after} s; repeat with"
+            f" CAIRN_SEED={seed} CAIRN_ROUND={first}\n{finding}\n"
+            + "\n".join(one.log)
+            + "\n"
+            for kind, (first, after, finding, one) in found.items()
+        )
         if found:
             self.fail(report)

@@ -1,4 +1,5 @@
-"""20 seconds of random plants in a covered directory: nothing outside changes, and no private file in it."""
+"""20 seconds of random plants in a covered directory: nothing outside changes, and no private file
+in it."""
 
 import trust_case
 from planted_fuzz import PlantedFuzz

@@ -1,4 +1,5 @@
-"""Who may use a file that a drain writes in the place of another one: its own owner and mode decide, not what was there."""
+"""Who may use a file that a drain writes in the place of another one: its own owner and mode
+decide, not what was there."""
 
 import os
 import struct
@@ -33,7 +34,8 @@ class ReplacedAttributes(TrustCase):
     def test_a_file_that_replaces_anothers_does_not_get_its_access_list(self, world):
         path = self.planted(world, MALLORY, MALLORY)
         replaces = world.runner == ROOT or not world.sticky
-        world.run_at("sh", "-c", f"cd {world.dir}; umask 027; echo mine > tmp; mv -f tmp report", expect=0 if replaces else None)
+        world.run_at("sh", "-c", f"cd {world.dir}; umask 027; echo mine > tmp; mv -f tmp report",
+                     expect=0 if replaces else None)
         if replaces:
             self.assertEqual(os.stat(path).st_uid, world.runner)
             self.assertNotIn(ACCESS_LIST, os.listxattr(path))
@@ -50,7 +52,8 @@ class ReplacedAttributes(TrustCase):
         if world.runner != ROOT:
             return  # may not give it away
         path = self.planted(world, ROOT, VICTIM)
-        world.run_at("sh", "-c", f"cd {world.dir}; echo mine >> report; chown {VICTIM}:{VICTIM} report")
+        world.run_at("sh", "-c",
+                     f"cd {world.dir}; echo mine >> report; chown {VICTIM}:{VICTIM} report")
         self.assertEqual(os.stat(path).st_uid, VICTIM)
         self.assertIn(ACCESS_LIST, os.listxattr(path))
 

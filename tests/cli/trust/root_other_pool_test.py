@@ -1,4 +1,5 @@
-"""Root's commands in a pool of another user have that user's rights, not root's (docs/design/trust.md, Root)."""
+"""Root's commands in a pool of another user have that user's rights, not root's
+(docs/design/trust.md, Root)."""
 
 import ctypes
 import os
@@ -14,8 +15,8 @@ from trust_case import ROOT, VICTIM, TrustCase
 # The victim is root here: the pool's owner is the one who may not be trusted.
 OWNER = VICTIM
 
-# As the pool's owner, with the C API: a file of root's with a set-user-ID bit. The engine checks no owner
-# against its process: it is told whose calls it serves (cairn_pool_set_user).
+# As the pool's owner, with the C API: a file of root's with a set-user-ID bit. The engine checks no
+# owner against its process: it is told whose calls it serves (cairn_pool_set_user).
 FORGE = """
 import ctypes, os, sys
 lib, pool_path, directory = sys.argv[1:]
@@ -55,7 +56,8 @@ for name, rest in (("drain", [None] * 4), ("drain_to", [directory.encode()] + [N
 
 
 def in_both_directories(test):
-    """A test(self, world) for a sticky and a non-sticky directory; commands of the world are root's."""
+    """A test(self, world) for a sticky and a non-sticky directory; commands of the world are
+    root's."""
 
     def run(self):
         for sticky in (False, True):
@@ -70,11 +72,14 @@ class RootAndAnotherUsersPool(TrustCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.library = shutil.copy(trust_case.cairn_case.BIN.parent / "lib" / "libcairn.so", os.path.join(cls.install, "lib"))
+        cls.library = shutil.copy(trust_case.cairn_case.BIN.parent / "lib" / "libcairn.so",
+                                  os.path.join(cls.install, "lib"))
 
-    def leave(self, world, script="echo kept > file; mkdir sub; echo below > sub/file", owner=OWNER):
+    def leave(self, world, script="echo kept > file; mkdir sub; echo below > sub/file",
+              owner=OWNER):
         """What a run of the owner's leaves in his pool; its path."""
-        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", f"cd {world.dir} && {{ {script}; }}", uid=owner)
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"cd {world.dir} && {{ {script}; }}", uid=owner)
         return os.path.join(world.home(owner), "default")
 
     def states(self, world, owner=OWNER):
@@ -85,8 +90,11 @@ class RootAndAnotherUsersPool(TrustCase):
         with open(os.path.join(world.dir, "closed"), "w", encoding="utf-8") as file:
             file.write("closed\n")
         os.chown(file.name, OWNER, OWNER)
-        self.leave(world, "echo kept > file; chmod 640 file; mkdir sub; echo below > sub/file; ln -s file link; mkfifo pipe; "
-                   "echo more >> closed; chmod 0 closed")
+        self.leave(
+            world,
+            "echo kept > file; chmod 640 file; mkdir sub; echo below > sub/file; ln -s file link;"
+            " mkfifo pipe; echo more >> closed; chmod 0 closed",
+        )
         with self.unharmed(world):
             run = world.cairn("drain", world.dir, "--log-level", "info")
         self.assertIn(f"working with the rights of user {OWNER}", run.err)
@@ -106,14 +114,18 @@ class RootAndAnotherUsersPool(TrustCase):
         self.assertIn("forged", self.states(world))
         with self.unharmed(world):
             world.cairn("drain", world.dir, expect=None)
-        self.assertEqual([os.lstat(os.path.join(world.dir, name)).st_uid for name in os.listdir(world.dir)
-                          if not name.startswith(".cairn")], [OWNER] * 3)
+        self.assertEqual([
+            os.lstat(os.path.join(world.dir, name)).st_uid
+            for name in os.listdir(world.dir) if not name.startswith(".cairn")
+        ], [OWNER] * 3)
 
     @in_both_directories
     def test_a_directory_that_the_owner_may_not_write_to(self, world):
         self.leave(world)
         os.chmod(world.dir, 0o755)
-        for words in (["drain", world.dir], ["drain", world.dir, "--to", os.path.join(world.outside, "of_root")]):
+        for words in (["drain", world.dir],
+                      ["drain", world.dir, "--to",
+                       os.path.join(world.outside, "of_root")]):
             with self.unharmed(world):
                 run = world.cairn(*words, expect=1)
             self.assertIn("Permission denied", run.err)
@@ -137,44 +149,67 @@ class RootAndAnotherUsersPool(TrustCase):
         world.cairn("rm", "--at", world.dir, "file")
         self.assertNotIn(" file,", self.states(world))
         with self.unharmed(world):
-            into = world.cairn("cp", os.path.join(world.outside, "of_root", "secret"), pool + ":/secret", expect=1)
-            world.as_user(OWNER, "sh", "-c", f"echo data | {self.cairn_copy} cp /dev/stdin {pool}:/data || "
-                          f"{self.cairn_copy} cp {world.dir}/.cairn-claim {pool}:/data")
-            out = world.cairn("cp", pool + ":/data", os.path.join(world.outside, "of_root", "data"), expect=1)
+            into = world.cairn("cp", os.path.join(world.outside, "of_root", "secret"),
+                               pool + ":/secret", expect=1)
+            world.as_user(
+                OWNER, "sh", "-c", f"echo data | {self.cairn_copy} cp /dev/stdin {pool}:/data || "
+                f"{self.cairn_copy} cp {world.dir}/.cairn-claim {pool}:/data")
+            out = world.cairn("cp", pool + ":/data", os.path.join(world.outside, "of_root", "data"),
+                              expect=1)
         for run in (into, out):
             self.assertIn("Permission denied", run.err)
-        for words in (["mv", pool + ":/data", pool + ":/moved"], ["rm", pool + ":/moved"], ["pool", "check", pool], ["pool", "info", pool],
-                      ["ls", pool + ":/"]):
+        for words in (["mv", pool + ":/data", pool + ":/moved"], ["rm", pool + ":/moved"],
+                      ["pool", "check", pool], ["pool", "info", pool], ["ls", pool + ":/"]):
             world.cairn(*words)
 
     @in_both_directories
     def test_removing_a_pool_follows_no_link_out_of_it(self, world):
         pool = self.leave(world)
         for folder in ("companion", "links"):
-            world.as_user(OWNER, "sh", "-c", f"rm -rf {pool}/{folder}; ln -s {world.outside}/of_root {pool}/{folder}")
+            world.as_user(OWNER, "sh", "-c",
+                          f"rm -rf {pool}/{folder}; ln -s {world.outside}/of_root {pool}/{folder}")
         with self.unharmed(world):
             world.cairn("pool", "remove", "--force", pool, expect=None)
 
     @in_both_directories
     def test_a_run_in_it_is_refused(self, world):
         pool = self.leave(world)
-        run = world.run_at("touch", os.path.join(world.outside, "started"), expect=1, env={"CAIRN_POOL": pool})
+        run = world.run_at("touch", os.path.join(world.outside, "started"), expect=1,
+                           env={"CAIRN_POOL": pool})
         self.assertIn(f"{pool}: the pool belongs to user {OWNER}", run.err)
         self.assertFalse(os.path.exists(os.path.join(world.outside, "started")))
 
     @in_both_directories
     def test_while_the_owner_runs_it_stays_covered(self, world):
         go = os.path.join(world.memory, "go")
-        with subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups", self.cairn_copy, "run", "--at", world.dir,
-                               "--", "sh", "-c", f"echo kept > {world.dir}/file; touch {go}; while [ -e {go} ]; do sleep 0.05; done; "
-                               f"echo later > {world.dir}/later"],
-                              env=dict(self.env, HOME=world.home(OWNER), CAIRN_POOL_DIR=world.home(OWNER)), stdin=subprocess.DEVNULL) as run:
+        with subprocess.Popen(
+            [
+                "setpriv",
+                f"--reuid={OWNER}",
+                f"--regid={OWNER}",
+                "--clear-groups",
+                self.cairn_copy,
+                "run",
+                "--at",
+                world.dir,
+                "--",
+                "sh",
+                "-c",
+                (
+                    f"echo kept > {world.dir}/file; touch {go}; while [ -e {go} ]; do sleep 0.05;"
+                    f" done; echo later > {world.dir}/later"
+                ),
+            ],
+            env=dict(self.env, HOME=world.home(OWNER), CAIRN_POOL_DIR=world.home(OWNER)),
+            stdin=subprocess.DEVNULL,
+        ) as run:
             while not os.path.exists(go):
                 self.assertIsNone(run.poll())
                 time.sleep(0.02)
             drain = world.cairn("drain", world.dir)
             self.assertIn("a run is under way, so it stays covered", drain.out)
-            self.assertIn("a run is under way there", world.cairn("discard", world.dir, expect=1).err)
+            self.assertIn("a run is under way there",
+                          world.cairn("discard", world.dir, expect=1).err)
             self.assertEqual(sorted(os.listdir(world.dir)), [".cairn-claim", "file"])
             os.unlink(go)
             self.assertEqual(run.wait(timeout=30), 0)
@@ -200,17 +235,20 @@ class RootAndAnotherUsersPool(TrustCase):
         inside = ("unshare", "-Ur")
         if world.as_user(OWNER, *inside, "true", expect=None).returncode != 0:
             return  # users may make no namespaces here
-        world.as_user(OWNER, *inside, self.cairn_copy, "run", "--at", world.dir, "--drain", "never", "--", "sh", "-c", "echo kept > file; mkdir sub")
+        world.as_user(OWNER, *inside, self.cairn_copy, "run", "--at", world.dir, "--drain", "never",
+                      "--", "sh", "-c", "echo kept > file; mkdir sub")
         world.as_user(OWNER, *inside, self.cairn_copy, "drain", world.dir)
         self.assertEqual(os.stat(os.path.join(world.dir, "file")).st_uid, OWNER)
 
     @in_both_directories
     def test_the_library_refuses_root(self, world):
         pool = self.leave(world)
-        run = subprocess.run([sys.executable, "-c", AS_ROOT_AGAIN, self.library, pool, world.dir, str(OWNER)],
-                             capture_output=True, text=True, timeout=60, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", AS_ROOT_AGAIN, self.library, pool, world.dir,
+             str(OWNER)], capture_output=True, text=True, timeout=60, check=True)
         lines = run.stdout.splitlines()
-        self.assertEqual([line.split()[:2] for line in lines], [[name, "-1"] for name in ("drain", "drain_to", "end", "discard")])
+        self.assertEqual([line.split()[:2] for line in lines],
+                         [[name, "-1"] for name in ("drain", "drain_to", "end", "discard")])
         for line in lines:
             self.assertIn(f"the pool {pool} belongs to user {OWNER}", line)
         self.assertEqual(os.listdir(world.dir), [".cairn-claim"])

@@ -1,8 +1,9 @@
-"""What the tests of docs/design/trust.md share: a directory that others can write to, a user who covers it, and Mallory.
+"""What the tests of docs/design/trust.md share: a directory that others can write to, a user who
+covers it, and Mallory.
 
-Each test plants something as Mallory, runs Cairn as the victim, and compares the world outside the covered directory
-before and after. `in_every_world` gives it each case: a sticky and a non-sticky directory, the victim an ordinary user and root.
-"""
+Each test plants something as Mallory, runs Cairn as the victim, and compares the world outside the
+covered directory before and after. `in_every_world` gives it each case: a sticky and a non-sticky
+directory, the victim an ordinary user and root. """
 
 import contextlib
 import functools
@@ -37,11 +38,13 @@ class World:
         os.chmod(self.dir, 0o1777 if sticky else 0o777)
         self.outside = os.path.join(self.top, "outside")
         os.mkdir(self.outside)
-        for uid, name in ((ROOT, "of_root"), (VICTIM, "of_victim"), (THIRD, "of_third"), (MALLORY, "of_mallory")):
+        for uid, name in ((ROOT, "of_root"), (VICTIM, "of_victim"), (THIRD, "of_third"),
+                          (MALLORY, "of_mallory")):
             self.private(os.path.join(self.outside, name), uid)
 
     def private(self, path, uid):
-        """A directory with mode 0700 of this user, with a file of mode 0600 in it and a directory with another one."""
+        """A directory with mode 0700 of this user, with a file of mode 0600 in it and a directory
+        with another one."""
         for directory in (path, os.path.join(path, "sub")):
             os.mkdir(directory, 0o700)
             with open(os.path.join(directory, "secret"), "w", encoding="utf-8") as file:
@@ -60,15 +63,19 @@ class World:
         return path
 
     def as_user(self, uid, *words, expect=0, env=None, timeout=60, **more):
-        """A command of this user's in the covered directory; `expect` is its exit code (None: any)."""
+        """A command of this user's in the covered directory; `expect` is its exit code (None:
+        any)."""
         home = self.home(uid)
-        run = subprocess.run(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *words], cwd=more.pop("cwd", self.dir),
-                             env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home, **(env or {})), stdin=subprocess.DEVNULL,
-                             capture_output=True, timeout=timeout, check=False, **more)
+        run = subprocess.run(
+            ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *words],
+            cwd=more.pop("cwd", self.dir), env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home,
+                                                    **(env or {})), stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=timeout, check=False, **more)
         run.out = run.stdout.decode(errors="surrogateescape")
         run.err = run.stderr.decode(errors="surrogateescape")
         if expect is not None:
-            self.case.assertEqual(run.returncode, expect, f"{words} of user {uid}\n{run.out}{run.err}")
+            self.case.assertEqual(run.returncode, expect,
+                                  f"{words} of user {uid}\n{run.out}{run.err}")
         return run
 
     def python(self, uid, script, **more):
@@ -80,17 +87,21 @@ class World:
 
     def cairn(self, *words, uid=None, **more):
         """`cairn` of the victim's (or this user's)."""
-        return self.as_user(self.runner if uid is None else uid, self.case.cairn_copy, *words, **more)
+        return self.as_user(self.runner if uid is None else uid, self.case.cairn_copy, *words,
+                            **more)
 
     def run_at(self, *words, **more):
         """`cairn run --at DIR -- true`, or another program, by the victim."""
         return self.cairn("run", "--at", self.dir, "--", *(words or ("true",)), **more)
 
     def look(self, top=None):
-        """Path -> what can be told of it (type and mode, owner, links, contents), of all that lies outside the covered directory."""
+        """Path -> what can be told of it (type and mode, owner, links, contents), of all that lies
+        outside the covered directory."""
         found = {}
         for path, directories, files in os.walk(top or self.outside):
-            for name in [".", *files, *[d for d in directories if os.path.islink(os.path.join(path, d))]]:
+            for name in [
+                    ".", *files, *[d for d in directories if os.path.islink(os.path.join(path, d))]
+            ]:
                 at = os.path.normpath(os.path.join(path, name))
                 st = os.lstat(at)
                 contents = None
@@ -103,7 +114,8 @@ class World:
         return found
 
     def secrets_that_leaked(self):
-        """Files in the covered directory that hold another user's secret and can be read by more than that user."""
+        """Files in the covered directory that hold another user's secret and can be read by more
+        than that user."""
         leaked = []
         for path, (mode, uid, _, _, contents) in self.look(self.dir).items():
             if isinstance(contents, bytes) and b"may read this" in contents:
@@ -114,9 +126,11 @@ class World:
 
     def privileged(self):
         """Files in the covered directory that would run with rights which Mallory has not."""
-        return [path for path, (mode, uid, gid, _, contents) in self.look(self.dir).items()
-                if isinstance(contents, bytes)
-                and ((int(mode, 8) & 0o4000 and uid != MALLORY) or (int(mode, 8) & 0o2000 and gid != MALLORY))]
+        return [
+            path for path, (mode, uid, gid, _, contents) in self.look(self.dir).items()
+            if isinstance(contents, bytes) and ((int(mode, 8) & 0o4000 and uid != MALLORY) or
+                                                (int(mode, 8) & 0o2000 and gid != MALLORY))
+        ]
 
     def end(self):
         # Trees may be deeper than Python's recursion goes.
@@ -135,7 +149,8 @@ class TrustCase(CairnCase):
         for directory, names in (("bin", ["cairn"]), ("lib", ["libcairn_posix.so"])):
             os.mkdir(os.path.join(cls.install, directory))
             for name in names:
-                shutil.copy(cairn_case.BIN.parent / directory / name, os.path.join(cls.install, directory, name))
+                shutil.copy(cairn_case.BIN.parent / directory / name,
+                            os.path.join(cls.install, directory, name))
         cls.cairn_copy = os.path.join(cls.install, "bin", "cairn")
 
     def setUp(self):
@@ -152,7 +167,8 @@ class TrustCase(CairnCase):
 
     @contextlib.contextmanager
     def unharmed(self, world):
-        """Nothing outside the covered directory changes, no secret can be read in it, and nothing there runs with others' rights."""
+        """Nothing outside the covered directory changes, no secret can be read in it, and nothing
+        there runs with others' rights."""
         before = world.look()
         yield
         self.assertEqual(world.look(), before)
@@ -161,13 +177,16 @@ class TrustCase(CairnCase):
 
 
 def in_every_world(test):
-    """A test(self, world), for each kind of directory and of victim, each with a world of its own."""
+    """A test(self, world), for each kind of directory and of victim, each with a world of its
+    own."""
 
     @functools.wraps(test)
     def run(self):
         for sticky in (False, True):
             for runner in (VICTIM, ROOT):
-                with self.subTest(sticky=sticky, runner="root" if runner == ROOT else "user"), self.world(sticky, runner) as world:
+                with self.subTest(sticky=sticky,
+                                  runner="root" if runner == ROOT else "user"), self.world(
+                                      sticky, runner) as world:
                     test(self, world)
 
     return run

@@ -1,4 +1,5 @@
-"""A drain writes to the directory that was covered, and to no other one that has its path by then."""
+"""A drain writes to the directory that was covered, and to no other one that has its path by
+then."""
 
 import ctypes
 import os
@@ -14,7 +15,8 @@ CLONE_NEWNS = 0x20000
 
 def can_mount():
     """Whether a process here may mount in a namespace of its own."""
-    return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False).returncode == 0
+    return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"],
+                          capture_output=True, check=False).returncode == 0
 
 
 class WrongDirectory(TrustCase):
@@ -30,17 +32,22 @@ class WrongDirectory(TrustCase):
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
     def run_while(self, world, happens):
-        """A run that writes, during which root does something to the directory; the finished run."""
+        """A run that writes, during which root does something to the directory; the finished
+        run."""
         ready, go = os.path.join(world.memory, "ready"), os.path.join(world.memory, "go")
         for path in (ready, go):
             if os.path.exists(path):
                 os.unlink(path)
-        script = (f"cd {world.dir} && echo kept > file && mkdir sub && echo below > sub/file && echo more >> notes && cd / && touch {ready} && "
-                  f"while [ ! -e {go} ]; do sleep 0.05; done")
-        with subprocess.Popen(["setpriv", f"--reuid={world.runner}", f"--regid={world.runner}", "--clear-groups",
-                               self.cairn_copy, "run", "--at", world.dir, "--", "sh", "-c", script],
-                              env=dict(self.env, HOME=world.home(world.runner), CAIRN_POOL_DIR=world.home(world.runner)), cwd="/",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        script = (
+            f"cd {world.dir} && echo kept > file && mkdir sub && echo below > sub/file && echo more"
+            f" >> notes && cd / && touch {ready} && while [ ! -e {go} ]; do sleep 0.05; done"
+        )
+        with subprocess.Popen([
+                "setpriv", f"--reuid={world.runner}", f"--regid={world.runner}", "--clear-groups",
+                self.cairn_copy, "run", "--at", world.dir, "--", "sh", "-c", script
+        ], env=dict(self.env, HOME=world.home(world.runner),
+                    CAIRN_POOL_DIR=world.home(world.runner)), cwd="/", stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
             deadline = time.monotonic() + 30
             while not os.path.exists(ready):
                 self.assertIsNone(child.poll(), "the run ended early")
@@ -67,7 +74,8 @@ class WrongDirectory(TrustCase):
         return found
 
     def refused(self, world, run, before):
-        """The run has said that it wrote nothing there, and how to get at the data; a drain by hand does so too."""
+        """The run has said that it wrote nothing there, and how to get at the data; a drain by hand
+        does so too."""
         self.assertNotEqual(run.returncode, 0, run.err)
         drain = world.cairn("drain", world.dir, expect=1, cwd="/")
         for text in (run.err, drain.err):
@@ -79,8 +87,11 @@ class WrongDirectory(TrustCase):
     def drains(self, world):
         """The right directory is back: all comes to it."""
         world.cairn("drain", world.dir, cwd="/")
-        self.assertEqual({os.path.relpath(path, world.dir): text for path, text in self.tree(world.dir).items() if text is not None},
-                         {"file": "kept\n", "sub/file": "below\n", "notes": "notes\nmore\n"})
+        self.assertEqual(
+            {
+                os.path.relpath(path, world.dir): text
+                for path, text in self.tree(world.dir).items() if text is not None
+            }, {"file": "kept\n", "sub/file": "below\n", "notes": "notes\nmore\n"})
         self.assertIn("nothing is covered", world.cairn("status", cwd="/").out)
 
     def rescue(self, world):
@@ -109,7 +120,8 @@ class WrongDirectory(TrustCase):
 
     @in_every_world
     def test_a_file_system_mounted_over_it(self, world):
-        self.mounted_over(world, lambda: subprocess.run(["mount", "-t", "tmpfs", "none", world.dir], check=True))
+        self.mounted_over(
+            world, lambda: subprocess.run(["mount", "-t", "tmpfs", "none", world.dir], check=True))
 
     @in_every_world
     def test_another_directory_mounted_over_it(self, world):
@@ -117,7 +129,8 @@ class WrongDirectory(TrustCase):
         os.mkdir(other)
         with open(os.path.join(other, "notes"), "w", encoding="utf-8") as file:
             file.write("of another directory\n")
-        self.mounted_over(world, lambda: subprocess.run(["mount", "--bind", other, world.dir], check=True))
+        self.mounted_over(world,
+                          lambda: subprocess.run(["mount", "--bind", other, world.dir], check=True))
 
     @in_every_world
     def test_its_file_system_unmounted(self, world):
@@ -125,7 +138,9 @@ class WrongDirectory(TrustCase):
         os.mkdir(device)
         mode = os.stat(world.dir).st_mode & 0o7777
         for at in (device, world.dir):
-            subprocess.run(["mount", *(["-t", "tmpfs", "none"] if at == device else ["--bind", device]), at], check=True)
+            subprocess.run(
+                ["mount", *(["-t", "tmpfs", "none"] if at == device else ["--bind", device]), at],
+                check=True)
         os.chmod(world.dir, mode)
         self.notes(world)
         before = {}
