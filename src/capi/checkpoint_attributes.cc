@@ -32,7 +32,7 @@ Result<std::vector<uint8_t>> encode_attributes(const cairn_attribute* attributes
     if (ckpt::traits_of(attribute.type) == nullptr)
       return fail(EINVAL, "attribute '%s': unknown type %u",
                   ckpt::shown_text(attribute.key).c_str(), one->type);
-    if (attribute.key == last)
+    if (!bytes.empty() && attribute.key == last)
       return fail(EINVAL, "attribute '%s': is given twice",
                   ckpt::shown_text(attribute.key).c_str());
     last = attribute.key;

@@ -10,9 +10,11 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -197,6 +199,46 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(1, checkpoint.restart_test().number)
             checkpoint.read()
         self.assertEqual([1, 2, 3, 1, 2, 3, 1], list(larger))
+
+    def test_what_is_no_attribute_is_named(self):
+        values = array.array("d", [1])
+        with cairn.Checkpoint("attributes") as checkpoint:
+            for wrong in None, ["a", "b"], 2**70, {"a": 1}:
+                with self.assertRaisesRegex(TypeError, "variable 'v': attribute 'key': expected .* not "):
+                    checkpoint.define("v", values, attributes={"key": wrong})
+            with self.assertRaisesRegex(cairn.Error, "attribute '': 0 bytes"):
+                checkpoint.define("v", values, attributes={"": 1})
+            with self.assertRaisesRegex(TypeError, "variable 'pi': expected an array"):
+                checkpoint.define("pi", 3.14)
+
+    def test_a_run_ends_in_time(self):
+        halt = self.scratch / "halt"
+        with cairn.Checkpoint("exit", signals=True, halt_file=halt, exit_margin=1.5) as checkpoint:
+            self.assertEqual("", checkpoint.should_exit())
+            os.kill(os.getpid(), signal.SIGUSR1)
+            self.assertIn("signal", checkpoint.should_exit())
+        with cairn.Checkpoint("exit", halt_file=halt) as checkpoint:
+            self.assertEqual("", checkpoint.should_exit())
+            halt.touch()
+            self.assertIn("halt file", checkpoint.should_exit())
+        with cairn.Checkpoint("exit", end_time=time.time() + 1, exit_margin=60) as checkpoint:
+            self.assertNotEqual("", checkpoint.should_exit())
+
+    def test_arrays_of_any_length_are_read(self):
+        values = array.array("i", range(240))
+        library = _library
+        own = library.made(library.Array, type=cairn.Type.INT32, dimensions=1, base=values.buffer_info()[0])
+        own.extent[0] = len(values)
+        per_rank = library.made(library.Distribution, kind=7)
+        with cairn.Checkpoint("lengths") as checkpoint:
+            checkpoint._call("define", b"own", ctypes.byref(own), ctypes.byref(per_rank), None)
+            checkpoint.write(1)
+            variable, = checkpoint.variables()
+            self.assertEqual((240,), variable.shape)
+            self.assertEqual(("own_0",), variable.dimensions)
+            found = array.array("i", bytes(4 * 240))
+            checkpoint.read_var("own", found)
+            self.assertEqual(values, found)
 
     def test_a_function_says_where_an_array_is(self):
         now = [array.array("i", [1, 2])]

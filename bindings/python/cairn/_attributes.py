@@ -22,7 +22,11 @@ class Attributes:
         for attribute, (key, value) in zip(self.array, values.items()):
             name = key.encode()
             attribute.key = name
-            attribute.type, attribute.count, attribute.values = self._of(key, value)
+            try:
+                attribute.type, attribute.count, attribute.values = self._of(key, value)
+            except (TypeError, OverflowError, struct.error) as error:
+                raise TypeError(f"attribute '{key}': expected a text, bytes, numbers of up to 64 bits or an array, "
+                                f"not {value!r}") from error
             self._keeps.append(name)
 
     def _of(self, key, value):

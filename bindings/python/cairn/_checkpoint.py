@@ -217,7 +217,10 @@ class Checkpoint:
         array of one element, for `optional` variables that a version lacks. `attributes`: texts and numbers, as "units";
         "dimensions" names those of the global array."""
         get = array if callable(array) else None
-        memory = Memory(get() if get is not None else array, type)
+        try:
+            memory = Memory(get() if get is not None else array, type)
+        except TypeError as error:
+            raise TypeError(f"variable '{name}': expected an array: {error}") from error
         where = _library.made(_library.Distribution, kind=_library.REPLICATED)
         if shape is not None:
             self._place(where, memory, shape, offset, halo, axis, owner)
@@ -233,7 +236,10 @@ class Checkpoint:
             if default_memory.type != memory.type or default_memory.size != memory.size:
                 raise TypeError(f"variable '{name}': default: expected one element of the array's type")
             more.default_value = default_memory.address
-        noted = Attributes(attributes or {})
+        try:
+            noted = Attributes(attributes or {})
+        except TypeError as error:
+            raise TypeError(f"variable '{name}': {error}") from error
         more.attributes = noted.array
         more.attribute_count = noted.count
         kept = [memory, default_memory]

@@ -1,5 +1,7 @@
 #include "checkpoint/version/run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -102,6 +104,9 @@ Status Run::check_others() const {
       std::memcpy(command + i * sizeof part, &part, sizeof part);
     }
     const auto pid = static_cast<unsigned long long>(lane.pid.load());
+    if (!is_ours && pid == static_cast<unsigned long long>(getpid()))
+      return fail(EBUSY, "this process (%llu) uses the set already; finalize that context first",
+                  pid);
     if (!is_ours) return fail(EBUSY, "another run uses the set: process %llu (%s)", pid, command);
     if (rank == member_.rank)
       return fail(EAGAIN, "process %llu (%s) is rank %u already", pid, command, number());
