@@ -323,8 +323,8 @@ typedef struct cairn_checkpoint_progress {
  * place, for this version alone. Arrays must stay as they are until commit(). Arguments and errors
  * as those of define() and write(). All ranks call write_var() for the same names, so each rank may
  * hold nothing of an array, but not leave it out. commit() is collective and waits, also for the
- * ranks to agree on what the version has. A version that is begun and not committed costs nothing.
- */
+ * ranks to agree on what the version has. A version that is begun and not committed costs nothing:
+ * another begin() forgets it and its variables. */
 CAIRN_API int cairn_checkpoint_begin(cairn_checkpoint* checkpoint, int64_t version);
 CAIRN_API int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const char* name,
                                          const cairn_array* array,
