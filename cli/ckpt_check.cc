@@ -101,6 +101,9 @@ int ckpt_rm(const Config& config, bool json, const CkptArguments& arguments) {
     drop(number, force, fmt::format("{}: version {}", name.set, number));
   if (arguments.damaged) {
     drop(0, CAIRN_DROP_DAMAGED, name.set);
+    if (set.damaged().empty())
+      tell(fmt::format("cairn ckpt rm: {}: no record is damaged; name a version to remove it\n",
+                       name.set));
   } else if (numbers.empty()) {
     drop(0, CAIRN_DROP_SET | force, name.set);
   }

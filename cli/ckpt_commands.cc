@@ -175,7 +175,9 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
   build.version(rm, "Versions to remove; the whole set if none is given.");
   rm->add_flag("-f,--force", build.arguments->force,
                "Remove also the last version that is whole, or a set with versions.");
-  rm->add_flag("--damaged", build.arguments->damaged, "Remove what is damaged, and nothing else.");
+  rm->add_flag("--damaged", build.arguments->damaged,
+               "Remove versions whose records are damaged, and nothing else. Name one whose bytes "
+               "are damaged, as `verify` says.");
 
   CLI::App* du = build.add("du", "Show the space that sets use.",
                            "A set takes more than its versions have: it keeps room for the next "

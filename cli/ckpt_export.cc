@@ -20,9 +20,6 @@
 namespace cairn::cli {
 namespace {
 
-// Types that netCDF cannot read make its library refuse the whole file.
-constexpr const char* beside_suffix = ".long-double.h5";
-
 CkptAttribute text_attribute(const std::string& key, const std::string& text) {
   return {key, CAIRN_TYPE_CHARACTER, static_cast<uint32_t>(text.size()), text};
 }
@@ -170,6 +167,8 @@ int ckpt_export(const Config& config, bool json, const CkptArguments& arguments)
   if (!has_version && arguments.number.empty()) usage_error("missing FILE: the file to create");
   const int64_t number = parse_version(has_version ? arguments.number : "");
   const std::string& path = has_version ? arguments.file : arguments.number;
+  if (!has_version && path.find_first_not_of("0123456789") == std::string::npos)
+    usage_error("missing FILE behind VERSION {0}; for a file of this name write ./{0}", path);
   if (path.empty() || path.ends_with("/")) usage_error("'{}': expected the name of a file", path);
   const Pool pool = open_pool(config, name.pool);
   const CkptSet set(pool, name.set);

@@ -1,5 +1,6 @@
 // cairn ckpt import: an HDF5 or netCDF-4 file as a version of a new set.
 #include <cairn/checkpoint.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +8,9 @@
 #include "ckpt.h"
 #include "ckpt_set.h"
 #include "error.h"
+#include "netcdf_form.h"
 #include "netcdf_reader.h"
+#include "output.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -124,6 +127,9 @@ int ckpt_import(const Config& config, bool json, const CkptArguments& arguments)
   if (number == CAIRN_CHECKPOINT_LATEST) usage_error("--number: expected a number");
   const Pool pool = open_pool(config, name.pool);
   const uint64_t bytes = Import(pool, name.set, file).run(number);
+  const std::string beside = arguments.file + beside_suffix;
+  if (access(beside.c_str(), F_OK) == 0)
+    warn(fmt::format("{}: is not imported; the exported version had these variables, too", beside));
   if (json)
     print_json({{"set", name.set},
                 {"version", number},

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "netcdf_form.h"
+#include "output.h"
 
 namespace cairn::cli {
 namespace {
@@ -18,10 +19,16 @@ class Namer {
 
   NetcdfDimensions name() {
     // Names that programs chose come first: made ones keep away from them.
-    std::vector<std::vector<std::string>> given;
-    for (const CkptVariable& one : variables_) {
-      given.push_back(given_names(one));
-      for (size_t k = 0; k < given.back().size(); ++k) add(one, given.back()[k], one.shape[k]);
+    std::vector<std::vector<std::string>> given(variables_.size());
+    for (const bool is_coordinate : {true, false}) {
+      for (size_t i = 0; i < variables_.size(); ++i) {
+        const CkptVariable& one = variables_[i];
+        std::vector<std::string> names = given_names(one);
+        if ((names == std::vector<std::string>{one.name}) != is_coordinate) continue;
+        if (!fit(one, names)) continue;
+        for (size_t k = 0; k < names.size(); ++k) add(one, names[k], one.shape[k]);
+        given[i] = std::move(names);
+      }
     }
     for (size_t i = 0; i < variables_.size(); ++i) {
       const CkptVariable& one = variables_[i];
@@ -43,13 +50,30 @@ class Namer {
     if (attribute == nullptr || attribute->type != CAIRN_TYPE_CHARACTER) return names;
     std::istringstream words(attribute->values);
     for (std::string word; words >> word;) names.push_back(word);
-    if (names.size() != variable.shape.size())
-      fail("variable '{}': attribute dimensions names {} of {} dimensions", variable.name,
-           names.size(), variable.shape.size());
-    for (const std::string& name : names)
-      if (name.find('/') != std::string::npos || name.starts_with("."))
-        fail("variable '{}': invalid name of a dimension '{}'", variable.name, name);
     return names;
+  }
+
+  // Can the variable's dimensions have these names? Says why not.
+  [[nodiscard]] bool fit(const CkptVariable& variable,
+                         const std::vector<std::string>& names) const {
+    if (names.empty()) return true;
+    std::string why;
+    if (names.size() != variable.shape.size())
+      why = fmt::format("names {} of {} dimensions", names.size(), variable.shape.size());
+    for (size_t k = 0; why.empty() && k < names.size(); ++k) {
+      const std::string& name = names[k];
+      const auto known = index_.find(name);
+      const auto same = std::find(names.begin(), names.end(), name) - names.begin();
+      const uint64_t size = known == index_.end() ? variable.shape[static_cast<size_t>(same)]
+                                                  : named_.dimensions[known->second].size;
+      if (name.find('/') != std::string::npos || name.starts_with("."))
+        why = fmt::format("has the invalid name '{}'", name);
+      else if (size != variable.shape[k])
+        why = fmt::format("'{}' has {} elements, elsewhere {}", name, variable.shape[k], size);
+    }
+    if (why.empty()) return true;
+    warn(fmt::format("variable '{}': attribute dimensions is not used: {}", variable.name, why));
+    return false;
   }
 
   void add(const CkptVariable& variable, const std::string& name, uint64_t size) {

@@ -8,6 +8,9 @@
 
 namespace cairn::cli {
 
+// Types that netCDF cannot read make its library refuse the whole file, so they go to another one.
+inline constexpr const char* beside_suffix = ".long-double.h5";
+
 struct NetcdfForm {
   // netCDF cannot read a file that holds such a type: it goes to an HDF5 file beside.
   bool is_beside = false;

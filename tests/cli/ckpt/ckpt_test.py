@@ -72,6 +72,7 @@ class Looking(CkptCase):
         self.assertEqual(used["versions"], 3)
         self.assertGreater(used["taken_bytes"], used["bytes"])
         self.cairn("ckpt", "rm", "field", "1", "2")
+        self.assertIn("no record is damaged", self.cairn("ckpt", "rm", "field", "--damaged").err)
         less = self.json("ckpt", "du")[0]
         self.assertEqual(less["versions"], 1)
         self.assertLess(less["taken_bytes"], used["taken_bytes"])

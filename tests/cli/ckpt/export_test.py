@@ -140,6 +140,7 @@ class Export(CkptCase):
                      says="has no version 7")
         self.refused("ckpt", "export", "field", self.path("none/none.nc"), code=1, says="none")
         self.refused("ckpt", "export", "field", code=2, says="missing FILE")
+        self.refused("ckpt", "export", "field", "2", code=2, says="missing FILE behind VERSION 2")
         os.symlink("/nowhere", self.path("link.nc"))
         self.refused("ckpt", "export", "field", self.path("link.nc"), "--force", code=1,
                      says="is not a file")
@@ -152,8 +153,22 @@ class Export(CkptCase):
                      says="differ from their checksum")
         self.assertFalse([name for name in os.listdir(self.scratch) if name.startswith("one")])
 
+    def test_names_that_do_not_fit_are_not_used(self):
+        self.writer("misnamed", "misnamed")
+        file = self.path("misnamed.nc")
+        said = self.cairn("ckpt", "export", "misnamed", file).err
+        for line in ("variable 'many': attribute dimensions is not used: names 2 of 1 dimensions",
+                     "variable 'other': attribute dimensions is not used: 'time' has 4 elements, elsewhere 3",
+                     "variable 'word': attribute dimensions is not used: has the invalid name 'a/b'"):
+            self.assertIn(line, said)
+        found = self.read(file, "read_h5py")["read_h5py"]
+        self.assertEqual(found["time"]["dims"], [[]])  # it is the coordinate itself
+        self.assertEqual([found[name]["dims"] for name in ("many", "other", "word")],
+                         [[["/dim_5"]], [["/dim_4"]], [["/dim_2"]]])
+
     def test_the_way_back(self):
-        self.cairn("ckpt", "import", self.file, "restored")
+        warned = self.cairn("ckpt", "import", self.file, "restored").err
+        self.assertIn(self.file + ".long-double.h5: is not imported", warned)
         versions = self.json("ckpt", "ls", "restored")
         self.assertEqual([(one["version"], one["step"]) for one in versions], [(2, 20)])
         self.assertEqual(versions[0]["attributes"], {"time": 1.0, "title": "a test"})

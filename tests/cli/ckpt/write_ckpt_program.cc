@@ -6,6 +6,7 @@
 //   write_ckpt SET read NUMBER         restarts from a version, compares it, writes NUMBER + 100
 //   write_ckpt SET counted VERSIONS    versions of which each rank, of two, has any number of
 //                                      elements; none of the third
+//   write_ckpt SET misnamed            a version whose names of dimensions do not fit
 #include <cairn/checkpoint.h>
 
 #include <complex>
@@ -106,6 +107,19 @@ std::vector<Variable> variables_of(int64_t version) {
   add("nothing", CAIRN_TYPE_FLOAT64, {0, 3}, {});
   add("square", CAIRN_TYPE_FLOAT32, {3, 3}, count_up<float>(version, 9));
   return all;
+}
+
+std::vector<Variable> misnamed_variables() {
+  const auto one = [](const char* name, int extent, const char* dimensions) {
+    return Variable{name,
+                    CAIRN_TYPE_FLOAT64,
+                    0,
+                    {extent},
+                    {text("dimensions", dimensions)},
+                    count_up<double>(0, extent)};
+  };
+  return {one("many", 5, "y x"), one("other", 4, "time"), one("time", 3, "time"),
+          one("word", 2, "a/b")};
 }
 
 void define(cairn_checkpoint* checkpoint, std::vector<Variable>* variables) {
@@ -275,6 +289,13 @@ int main(int argc, char** argv) {
   options.code_version = "writer 1";
   cairn_checkpoint* checkpoint = nullptr;
   must(cairn_checkpoint_init(argv[1], CAIRN_NO_COMMUNICATOR, &options, &checkpoint), "init");
+  if (std::string(argv[2]) == "misnamed") {
+    std::vector<Variable> misnamed = misnamed_variables();
+    define(checkpoint, &misnamed);
+    must(cairn_checkpoint_write(checkpoint, 1), "write");
+    must(cairn_checkpoint_finalize(checkpoint), "finalize");
+    return 0;
+  }
   std::vector<Variable> variables = variables_of(0);
   define(checkpoint, &variables);
   if (std::string(argv[2]) == "read") {
