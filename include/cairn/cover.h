@@ -94,15 +94,16 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
  * into the pool. Make the call as that user.
  * Writes everything that changed to lower, except names whose drain mode is never (cairn/tier.h).
  * Other processes may go on working meanwhile: a file that changes while it is copied is copied
- * again. The drain removes names from lower only if it could write everything else. It puts files
- * that several nodes write (cairn/adapter/shared.h) together in lower: it writes this node's bytes,
- * and the last node that does so gives the file its name. It leaves those files alone while other
- * processes of this node are in the cover. If the directory is not the covered one, the drain
- * writes nothing: -ESTALE. Returns 0 only if nothing failed and no conflict is left. Otherwise
- * returns -EIO, -ENOSPC (found before copying, or on the way), -ECANCELED (progress said so) or
- * -EAGAIN. -EAGAIN: only other nodes' parts are missing, or such files were left alone;
- * cairn_last_error names the nodes. The details are in `report`, which is always filled in, and go
- * to `problem`. The call is safe to repeat after any interruption. */
+ * again. The drain removes names from lower only if it could write everything else, and no name has
+ * changed meanwhile; else the next drain does. It puts files that several nodes write
+ * (cairn/adapter/shared.h) together in lower: it writes this node's bytes, and the last node that
+ * does so gives the file its name. It leaves those files alone while other processes of this node
+ * are in the cover. If the directory is not the covered one, the drain writes nothing: -ESTALE.
+ * Returns 0 only if nothing failed and no conflict is left. Otherwise returns -EIO, -ENOSPC (found
+ * before copying, or on the way), -ECANCELED (progress said so) or -EAGAIN. -EAGAIN: only other
+ * nodes' parts are missing, or such files were left alone; cairn_last_error names the nodes. The
+ * details are in `report`, which is always filled in, and go to `problem`. The call is safe to
+ * repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
@@ -122,9 +123,10 @@ typedef struct cairn_while_running {
 /* Drains as cairn_cover_drain does, but only what has the mode close or async, and regular files
  * only if they are quiet and no process has them open or mapped. Of files that several nodes write,
  * it writes this node's bytes to DIR/.cairn if the cover's mode is close or async; the files get
- * their names in DIR when the run ends. If something is left to a later drain, or the cover's mode
- * is exit or never, no name is removed from lower: a file may have been moved from there. Errors as
- * cairn_cover_drain, and -EINVAL (struct_size, mode). Returns 0 if all that is quiet is drained. */
+ * their names in DIR when the run ends. If something is left to a later drain, a name changes
+ * meanwhile, or the cover's mode is exit or never, no name is removed from lower: a file may have
+ * been moved from there. Errors as cairn_cover_drain, and -EINVAL (struct_size, mode). Returns 0 if
+ * all that is quiet is drained. */
 CAIRN_API int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,
                                               cairn_progress progress, cairn_drain_problem problem,
                                               void* context, cairn_drain_report* report);

@@ -120,7 +120,9 @@ struct alignas(64) State {
   Word keeper_until;   // ns of the monotonic clock: until then a keeper looks at room_wanted
   Word room_wanted;    // when a call last found the pool full and asked the keeper for room
   Word room_answered;  // the last such time after which the keeper has drained what it can
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 9];
+  Word name_changes;   // counts names that move, are linked or leave a whiteout: for drains
+  Word homes_left;     // counts those of them that leave bytes in lower under their old name
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 11];
 };
 static_assert(sizeof(State) == block_size);
 

@@ -5,8 +5,8 @@
 //            changed
 //   create   directories are made, files written aside, compared and renamed to their names
 //   finish   from the leaves up: what was removed in the pool is removed in lower (only if
-//            everything could be created, so that a moved file is never nowhere), then directories
-//            get their modes and times
+//            everything could be created and no name has changed since the plan, so that a moved
+//            file is never nowhere), then directories get their modes and times
 //
 // Invariants
 //  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
@@ -61,8 +61,9 @@ struct DrainCalls {
   std::function<void(const char* text)> problem;
 };
 
-// EIO if something failed or is in conflict, ENOSPC, ECANCELED. Where files were postponed, no name
-// is removed from lower: one of them may have been moved here from there.
+// EIO if something failed or is in conflict, ENOSPC, ECANCELED. Where files were postponed, or
+// names have changed meanwhile, no name is removed from lower: a file may have been moved from
+// there.
 Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 
 // Notes that a drain of the cover has come to its end, whether or not it could do everything. A

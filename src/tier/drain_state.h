@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "file/namespace/name_changes.h"
 #include "tier/beneath.h"
 #include "tier/drain.h"
 #include "tier/drain_mode.h"
@@ -95,6 +96,7 @@ struct DrainState {
   uint64_t links_until = 0;  // as the drains before have left it
   std::string aside;         // the name under which this drain writes, in whichever directory
   const uint64_t begun = file::now_ns();
+  const file::NameChanges seen{fs.pool};  // before the first walk
   uint64_t done = 0;
   uint64_t total = 0;
   bool cancelled = false;
@@ -123,9 +125,14 @@ struct DrainState {
   // False: the caller wants to stop.
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
-  // Everything has its place in lower.
+  // A name may have moved to where the walks had been already, and lower has it nowhere but under
+  // its old name.
+  [[nodiscard]] bool have_names_changed() const {
+    return file::NameChanges(fs.pool).names != seen.names;
+  }
+  // Everything has its place in lower, as of now: what moves from there later leaves it there.
   [[nodiscard]] bool is_whole_so_far() const {
-    return clean_so_far() && postponed.empty() && calls.only == nullptr &&
+    return clean_so_far() && !have_names_changed() && postponed.empty() && calls.only == nullptr &&
            (!calls.while_running || !is_left_to_later(DrainMode::inherit));
   }
   // Whether the rule of this drain leaves a name with this mode to a later one, quiet or not.
@@ -319,7 +326,8 @@ void note_foreign(DrainState& state, uint64_t directory);
 // What is kept is called so in its directory (kept_directory.h), for people who look.
 std::string kept_name(const std::string& name);
 // The bytes that lower has under this name, which is the inode's now, are still to be written
-// elsewhere. A drain of some files has not looked where, so it takes them for such.
+// elsewhere. A drain of some files has not looked where, so it takes them for such. So does a drain
+// during which a file has left its name.
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
                    const file::Map& map);
 // Before a name is replaced: what it was stays until the end of a drain that could do everything.

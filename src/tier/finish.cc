@@ -75,7 +75,8 @@ void remove_names(DrainState& state, const Where& where) {
   std::vector<file::Listed> gone;
   const Status status =
       for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
-        if (listed.whiteout && !state.cancelled) {
+        // Asked after the listing: what is removed now was removed before the first walk.
+        if (listed.whiteout && !state.cancelled && !state.have_names_changed()) {
           if (remove_name(state, where, lower, listed)) gone.push_back(listed);
           state.advance(0);
         }

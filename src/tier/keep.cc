@@ -125,7 +125,9 @@ int64_t forget_origins(int kept) {
 
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
                    const file::Map& map) {
-  if (state.calls.only != nullptr) return !is_at_home(where, listed, map);
+  const bool is_unknown =
+      state.calls.only != nullptr || file::NameChanges(state.fs.pool).homes != state.seen.homes;
+  if (is_unknown && !is_at_home(where, listed, map)) return true;
   return state.moved_from.count({where.inode, unit_of(listed) + 1}) != 0;
 }
 

@@ -5,6 +5,7 @@
 #include "file/map/map_growth.h"
 #include "file/namespace/directory.h"
 #include "file/namespace/directory_slots.h"
+#include "file/namespace/name_changes.h"
 
 namespace cairn::file {
 namespace {
@@ -188,6 +189,7 @@ Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now) {
   auto& words = directory.inode->directory;
   if (slot.has_lower()) {
+    note_name_change(fs.pool);
     change.set(slot.dirent->head, change.get(slot.dirent->head) | format::dirent_whiteout);
     change.set(slot.dirent->inode, 0);
   } else {

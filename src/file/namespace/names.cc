@@ -4,6 +4,7 @@
 #include "file/inode/moving.h"
 #include "file/inode/shape.h"
 #include "file/namespace/locked_name.h"
+#include "file/namespace/name_changes.h"
 #include "file/namespace/new_named.h"
 #include "file/namespace/victim.h"
 #include "file/open/ending.h"
@@ -88,6 +89,7 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
     CAIRN_TRY(remove_name(fs, change, at.directory, *slot, at.name, now));
     const uint64_t links = inode.links.load() - 1;
     last_name = links == 0;
+    if (!last_name) note_home_left(fs.pool, inode);
     change.set(inode.links, links);
     change.set(inode.ctime, now);
     DirectoryChange moving(fs, seat, at.inode(), at.directory.number);
@@ -170,6 +172,8 @@ static Status link_once(FileSystem& fs, uint64_t number, uint64_t parent, std::s
     return fail(ENOENT, "the file to be linked was removed");
   if (fs.lower != nullptr && is_lazy(inode)) return became_lazy;
   const uint64_t now = now_ns();
+  note_name_change(fs.pool);
+  note_home_left(fs.pool, inode);
   pool::Change change(fs.pool, at.seat());
   CAIRN_TRY(insert_name(fs, at.seat(), change, at.directory, at.name, *place,
                         {number, type_of(inode.mode.load()), now, nullptr}));

@@ -5,6 +5,7 @@
 #include "file/inode/shape.h"
 #include "file/namespace/locked_name.h"
 #include "file/namespace/moved.h"
+#include "file/namespace/name_changes.h"
 #include "file/namespace/names.h"
 #include "file/namespace/victim.h"
 #include "file/open/ending.h"
@@ -233,6 +234,10 @@ class Renaming {
 
   Status change() {
     const uint64_t now = now_ns();
+    note_name_change(fs_.pool);
+    if (!is_directory(moved_)) note_home_left(fs_.pool, *moved_.inode);
+    const bool stays = exchange_ || (other_.inode != nullptr && other_.inode->links.load() > 1);
+    if (stays && !is_directory(other_)) note_home_left(fs_.pool, *other_.inode);
     pool::Change change(fs_.pool, seat_);
     const unsigned moved_type = type_of(moved_.inode->mode.load());
     if (other_.inode != nullptr) {
