@@ -231,6 +231,7 @@ class Keeper {
     pool_ = nullptr;
     drained_before_ += drained_now_;
     drained_now_ = 0;
+    written_now_ = 0;
     return result;
   }
 
@@ -254,13 +255,16 @@ class Keeper {
   // A cairn_progress. Keeps to the rate, and stops when a run drains by itself.
   static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
     auto* const self = static_cast<Keeper*>(context);
+    // What was copied in vain is not drained, but it was written.
+    if (done > self->drained_now_) self->written_now_ += done - self->drained_now_;
     self->drained_now_ = done;
     if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);
     if (self->is_to_stop()) return 1;
     if (self->order_.rate == 0) return 0;
     const auto due =
-        self->began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                           static_cast<double>(done) / static_cast<double>(self->order_.rate)));
+        self->began_ +
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+            static_cast<double>(self->written_now_) / static_cast<double>(self->order_.rate)));
     while (Clock::now() < due && !self->is_to_stop())
       std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), 50ms));
     return self->is_to_stop() ? 1 : 0;
@@ -318,6 +322,7 @@ class Keeper {
   const Pool* pool_ = nullptr;   // while it drains
   uint64_t drained_before_ = 0;  // bytes, by passes that have ended
   uint64_t drained_now_ = 0;
+  uint64_t written_now_ = 0;  // since began_; never goes back
   Clock::time_point next_;  // when to look at the cover again
   Clock::time_point told_at_;
   Clock::time_point began_;

@@ -100,12 +100,18 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
               const Aside& aside, const Status& status) {
   sys::unlinkat(directory, aside.name.c_str(), 0);
   state.done -= aside.copied;
+  if (!state.cancelled && aside.copied != 0) state.advance(0);  // who counts bytes sees it go back
   if (aside.has_company && (status.code() == EMFILE || status.code() == ENFILE))
     return Tried::crowded;
   if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
   if (has_changed(state, map, aside)) return Tried::again;
   state.failed(path, status);
   return Tried::failed;
+}
+
+// A later drain will find the file quiet, or the last one will.
+bool is_left_when_busy(const DrainState& state) {
+  return state.calls.while_running && !state.calls.while_running->at_end;
 }
 
 }  // namespace
@@ -246,10 +252,13 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   InLower expected = InLower::nothing;
   if (!needs_writing(state, where, lower, listed, map, &expected)) return;
+  const int most = is_left_when_busy(state) ? 1 : attempts;
   Tried tried = Tried::again;
-  for (int i = 0; i < attempts && tried == Tried::again; ++i)
+  for (int i = 0; i < most && tried == Tried::again; ++i)
     tried = try_once(state, where, lower, listed, map, expected);
-  if (tried == Tried::again)
+  if (tried == Tried::again && is_left_when_busy(state))
+    postpone(state, where, map);
+  else if (tried == Tried::again)
     state.failed(where.path + "/" + name_of(listed),
                  fail(EBUSY, "it is being written; drain again when the writer has finished"));
   if (tried != Tried::done && map.inode->links.load() > 1)

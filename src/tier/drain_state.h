@@ -202,6 +202,8 @@ void note_open_files(DrainState& state);
 // are all names of its file.
 bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
                   const file::Map& map);
+// Leaves a file, with all its names, to a later drain.
+void postpone(DrainState& state, const Where& where, const file::Map& map);
 
 // --- drain_file.cc: everything that is no directory ---
 struct Aside;

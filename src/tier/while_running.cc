@@ -23,6 +23,11 @@ bool is_busy(DrainState& state, const WhileRunning& rule, DrainMode mode, const 
                                                             file::is_open(state.fs, map.number));
 }
 
+// Else its bytes lie in lower, and only its attributes have changed; or it has none.
+bool has_bytes(const file::Map& map) {
+  return S_ISREG(map.inode->mode.load()) && (map.inode->flags.load() & format::flag_lazy) == 0;
+}
+
 uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return 0;
@@ -51,18 +56,18 @@ bool is_postponed(DrainState& state, const Where& where, const file::Listed& lis
   const WhileRunning& rule = *state.calls.while_running;
   DrainMode mode = drain_mode_in(state.fs, map, where.mode);
   if (mode == DrainMode::inherit) mode = rule.otherwise;
-  // Else its bytes lie in lower, and only its attributes have changed; or it has none.
-  const bool has_bytes =
-      S_ISREG(map.inode->mode.load()) && (map.inode->flags.load() & format::flag_lazy) == 0;
   const bool waits = state.is_left_to_later(mode) ||
-                     (has_bytes && !rule.at_end && is_busy(state, rule, mode, map));
-  if (!waits) return false;
+                     (has_bytes(map) && !rule.at_end && is_busy(state, rule, mode, map));
+  if (waits) postpone(state, where, map);
+  return waits;
+}
+
+void postpone(DrainState& state, const Where& where, const file::Map& map) {
   state.postponed.insert(map.number);
   state.waiting.insert(where.inode);
-  if (!has_bytes) return true;
+  if (!has_bytes(map)) return;
   ++state.report.postponed;
   state.report.postponed_bytes += bytes_of(state.fs, map);
-  return true;
 }
 
 }  // namespace cairn::tier

@@ -217,6 +217,39 @@ TEST_F(WhileRunningTest, WhatFitsIntoAFullDirectoryIsDrained) {
   umount2(small.c_str(), MNT_DETACH);
 }
 
+// It is copied once, and waits: neither copied again and again, nor an error.
+TEST_F(WhileRunningTest, AFileThatChangesWhileItIsCopiedStays) {
+  constexpr size_t size = 1 << 20;
+  ASSERT_EQ(covered->create("log", std::string(size, 'l')), 0);
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "later", 0755), 0);
+  ASSERT_EQ(covered->create("later/quiet", std::string(size, 'q')), 0);
+  // Counts bytes as a keeper does that keeps to a rate.
+  struct Seen {
+    Covered& covered;
+    uint64_t last = 0;
+    uint64_t written = 0;
+  } seen{*covered};
+  const auto progress = [](void* context, uint64_t done, uint64_t /*total*/) {
+    auto& so_far = *static_cast<Seen*>(context);
+    if (done > so_far.last) so_far.written += done - so_far.last;
+    so_far.last = done;
+    if (so_far.written > size || so_far.written == 0) return 0;
+    EXPECT_EQ(so_far.covered.write("log", "x"), 0);
+    return 0;
+  };
+  what.struct_size = sizeof what;
+  ASSERT_EQ(
+      cairn_cover_drain_while_running(covered->cover, &what, progress, nullptr, &seen, &report), 0)
+      << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_EQ(what.postponed_bytes, size);
+  EXPECT_EQ(report.failed, 0U);
+  EXPECT_EQ(seen.written, 2 * size);
+  EXPECT_FALSE(fs::exists(lower_ + "/log"));
+  EXPECT_EQ(fs::file_size(lower_ + "/later/quiet"), size);
+  expect_drained(*covered);
+}
+
 TEST_F(WhileRunningTest, WrongArguments) {
   EXPECT_EQ(
       cairn_cover_drain_while_running(covered->cover, nullptr, nullptr, nullptr, nullptr, &report),
