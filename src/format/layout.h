@@ -83,6 +83,15 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentHeader) == block_size);
 
+// One process that drains in the background, and so makes room for calls that find the pool full.
+struct RoomKeeper {
+  Word keeper;    // number of the process, 0: none
+  Word until;     // ns of the monotonic clock: until then it looks at State::room_wanted
+  Word answered;  // the last such time after which it has drained what it can
+  Word reserved;
+};
+inline constexpr unsigned most_room_keepers = 8;
+
 // Words that change while the pool is used; each on a line of its own where processes share it.
 struct alignas(64) State {
   Word clean;              // 1: detached cleanly, everything durable
@@ -117,12 +126,13 @@ struct alignas(64) State {
   Word refused_by;     // why, the last time: short_of_file_system and so on
   Word evict_lock;     // of the process that looks for files to evict
   Word evictions;      // counts them; changed together with the file, and the rename lock held
-  Word keeper_until;   // ns of the monotonic clock: until then a keeper looks at room_wanted
+  Word keeper_until;   // as RoomKeeper::until, of a keeper that has no such words yet
   Word room_wanted;    // when a call last found the pool full and asked the keeper for room
-  Word room_answered;  // the last such time after which the keeper has drained what it can
+  Word room_answered;  // as RoomKeeper::answered, by a keeper that has no such words
   Word name_changes;   // counts names that move, are linked or leave a whiteout: for drains
   Word homes_left;     // counts those of them that leave bytes in lower under their old name
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 11];
+  RoomKeeper room_keeper[most_room_keepers];
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 11 - 4 * most_room_keepers];
 };
 static_assert(sizeof(State) == block_size);
 

@@ -51,6 +51,11 @@ void clear_lanes(Pool& pool) {
   pool.store(pool.state->keeper_until, 0);
   pool.store(pool.state->room_wanted, 0);
   pool.store(pool.state->room_answered, 0);
+  for (format::RoomKeeper& keeper : pool.state->room_keeper) {
+    pool.store(keeper.keeper, 0);
+    pool.store(keeper.until, 0);
+    pool.store(keeper.answered, 0);
+  }
 }
 
 void clear_open_files(FileSystem& fs) {

@@ -1,7 +1,11 @@
 #include "file/space/room_request.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "base/coarse_clock.h"
@@ -27,6 +31,59 @@ void raise(Pool& pool, Word& word, uint64_t value) {
   }
 }
 
+// The number of this process among the keepers of a pool. It stays while the process attaches
+// again.
+uint64_t own_number() {
+  static const uint64_t number = fine_monotonic_ns() << 22 | static_cast<uint64_t>(getpid()) | 1;
+  return number;
+}
+
+format::RoomKeeper* own_words(Pool& pool) {
+  for (format::RoomKeeper& words : pool.state->room_keeper)
+    if (words.keeper.load() == own_number()) return &words;
+  return nullptr;
+}
+
+// Takes the words of a keeper whose promise is over. Null: others have all of them.
+format::RoomKeeper* take_words(Pool& pool, uint64_t now) {
+  static std::mutex one_thread;
+  const std::scoped_lock lock(one_thread);
+  if (format::RoomKeeper* own = own_words(pool)) return own;
+  for (format::RoomKeeper& words : pool.state->room_keeper) {
+    uint64_t keeper = words.keeper.load();
+    if (now < words.until.load() || !pool.compare_exchange(words.keeper, keeper, own_number()))
+      continue;
+    // Nobody waits for an earlier request any more.
+    const uint64_t wanted = pool.state->room_wanted.load();
+    pool.store(words.answered, wanted + longest_ns <= now ? wanted : 0);
+    return &words;
+  }
+  return nullptr;
+}
+
+Word& answered_by_this(Pool& pool) {
+  format::RoomKeeper* own = own_words(pool);
+  return own != nullptr ? own->answered : pool.state->room_answered;
+}
+
+// What the keepers say to a request: nobody looks at it, one has still to answer, or all have
+// answered. Any of them may have the files that make room.
+enum class Answer : uint8_t { nobody, awaited, given };
+Answer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
+  const format::State& state = *pool.state;
+  bool any = false;
+  bool all = true;
+  const auto look = [&](const Word& until, const Word& answered) {
+    if (now >= until.load()) return;
+    any = true;
+    all = all && answered.load() >= request;
+  };
+  look(state.keeper_until, state.room_answered);
+  for (const format::RoomKeeper& words : state.room_keeper) look(words.until, words.answered);
+  if (!any) return Answer::nobody;
+  return all ? Answer::given : Answer::awaited;
+}
+
 enum class Outcome : uint8_t { evicted, in_vain, unanswered };
 
 // One request. A search that begins after the answer decides: one that began before may have passed
@@ -35,9 +92,11 @@ Outcome ask_once(Pool& pool, uint64_t deadline, const TryToEvict& try_to_evict) 
   const uint64_t request = fine_monotonic_ns();
   raise(pool, pool.state->room_wanted, request);
   uint64_t end = deadline;
+  bool answered = false;
   for (uint64_t now = request; now < deadline; now = fine_monotonic_ns()) {
-    const bool answered = pool.state->room_answered.load() >= request;
-    if (!answered && now >= pool.state->keeper_until.load()) return Outcome::unanswered;
+    const Answer answer = answer_to(pool, request, now);
+    answered = answered || answer == Answer::given;
+    if (!answered && answer == Answer::nobody) return Outcome::unanswered;
     if (try_to_evict(answered)) return Outcome::evicted;
     if (answered) {
       now = fine_monotonic_ns();
@@ -66,20 +125,34 @@ bool ask_keeper_for_room(FileSystem& fs, const TryToEvict& try_to_evict) {
 }
 
 uint64_t promise_room(FileSystem& fs) {
+  static std::atomic<bool> has_promised{false};
   Pool& pool = fs.pool;
   fs.keeps_room.store(true, std::memory_order_relaxed);
-  pool.store(pool.state->keeper_until, fine_monotonic_ns() + promise_ns);
+  const uint64_t now = fine_monotonic_ns();
+  // Once for the keeper that a process is about to start.
+  format::RoomKeeper* own = has_promised.exchange(true) ? take_words(pool, now) : own_words(pool);
+  pool.store(own != nullptr ? own->until : pool.state->keeper_until, now + promise_ns);
+  // The keeper that was about to come is there.
+  if (own != nullptr && pool.state->keeper_until.load() != 0)
+    pool.store(pool.state->keeper_until, 0);
   return is_room_wanted(pool) ? pool.state->room_wanted.load() : 0;
 }
 
-bool is_room_wanted(const Pool& pool) {
-  return pool.state->room_wanted.load() > pool.state->room_answered.load();
+bool is_room_wanted(Pool& pool) {
+  const uint64_t wanted = pool.state->room_wanted.load();
+  if (const format::RoomKeeper* own = own_words(pool)) return wanted > own->answered.load();
+  uint64_t answered = pool.state->room_answered.load();
+  for (const format::RoomKeeper& words : pool.state->room_keeper)
+    answered = std::max(answered, words.answered.load());
+  return wanted > answered;
 }
 
-void answer_room(Pool& pool, uint64_t request) {
-  raise(pool, pool.state->room_answered, request);
-}
+void answer_room(Pool& pool, uint64_t request) { raise(pool, answered_by_this(pool), request); }
 
-void end_promise(Pool& pool) { pool.store(pool.state->keeper_until, 0); }
+void end_promise(Pool& pool) {
+  format::RoomKeeper* own = own_words(pool);
+  pool.store(own != nullptr ? own->until : pool.state->keeper_until, 0);
+  if (own != nullptr) pool.store(own->keeper, 0);
+}
 
 }  // namespace cairn::file
