@@ -306,5 +306,41 @@ TEST_F(EvictSteps, ARenamedFileHasItsBytes) {
       [&](unsigned i) { EXPECT_TRUE(covered->read("new-" + name_of(i)) == bytes) << i; });
 }
 
+// It has the bytes of lower while a process has it open, or that process gets the new file.
+TEST_F(EvictSteps, AReplacedFileIsTheOldOneOrTheNewOne) {
+  for (unsigned i = 0; i < most; ++i) make(name_of(i));
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  for (unsigned i = 0; i < most; ++i) {
+    inos.push_back(covered->stat(name_of(i)).ino);
+    ASSERT_TRUE(evict_number(i)) << cairn_last_error();
+    ASSERT_EQ(covered->create("new-" + name_of(i), "new"), 0) << cairn_last_error();
+  }
+  cairn_file* opened = nullptr;
+  at_many_steps(
+      most,
+      [&](unsigned i) {
+        EXPECT_EQ(cairn_rename(covered->pool, covered->top, ("new-" + name_of(i)).c_str(),
+                               covered->top, name_of(i).c_str(), 0),
+                  0)
+            << cairn_last_error();
+      },
+      [&](unsigned i) {
+        opened = open(name_of(i), O_RDONLY);
+        cairn_stat found = {};
+        return cairn_fstat(opened, &found) == 0 && found.ino == inos[i];
+      },
+      [&](unsigned i) {
+        if (opened == nullptr) return;
+        std::string found(file_size, '\0');
+        const ssize_t n = cairn_pread(opened, found.data(), file_size, 0);
+        ASSERT_GE(n, 0) << i << ": " << cairn_last_error();
+        found.resize(static_cast<size_t>(n));
+        EXPECT_TRUE(found == bytes || found == "new") << i;
+        EXPECT_EQ(cairn_close(opened), 0);
+        opened = nullptr;
+        EXPECT_EQ(covered->read(name_of(i)), "new");
+      });
+}
+
 }  // namespace
 }  // namespace cairn::test
