@@ -39,7 +39,6 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     owns_pool = attached.ok();
   }
   if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
-  if (own.ok() && !lower.empty()) own = annotate(ckpt::check_lower(lower), "options.lower");
   auto exchange = capi::Membership::join(communicator, options, pool, own);
   if (!exchange.ok()) return exchange.status();
   if (pool == nullptr) return fail(ENODEV, "this process has no pool");
@@ -56,6 +55,8 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     CAIRN_TRY_ASSIGN(found, find_partners(&**exchange));
     partners = std::move(found);
   }
+  CAIRN_TRY((*exchange)->agree(
+      lower.empty() ? Status() : annotate(ckpt::check_lower(lower), "options.lower")));
   const auto enter = [&]() -> Status {
     if (all_nodes == nullptr) {
       CAIRN_TRY_ASSIGN(set_there, set_of_lower(name));
