@@ -17,7 +17,10 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
                                  std::vector<uint64_t>* below) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, number));
   if (file::is_lazy(*inode)) return false;
-  CAIRN_TRY_ASSIGN(place, lower_of(fs).locate(number));
+  const auto located = lower_of(fs).locate(number);
+  if (located.code() == ESTALE) return false;  // moved out of one that the pool has removed
+  CAIRN_TRY(located.status());
+  const Place& place = *located;
   const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return true;
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);

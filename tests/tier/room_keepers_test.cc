@@ -4,7 +4,7 @@
 
 #include "base/coarse_clock.h"
 #include "capi/handles.h"
-#include "file/room_request.h"
+#include "file/space/room_request.h"
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {
