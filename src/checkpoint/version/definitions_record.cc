@@ -131,6 +131,25 @@ std::string shown_type(const SharedFields& fields) {
   return traits->name + size;
 }
 
+// As the kinds of cairn_distribution are called.
+std::string shown_kind(uint8_t kind) {
+  switch (static_cast<DecompositionKind>(kind)) {
+    case DecompositionKind::replicated:
+      return "replicated";
+    case DecompositionKind::grid:
+    case DecompositionKind::boxes:
+    case DecompositionKind::darray:
+      return "block";
+    case DecompositionKind::ragged:
+      return "ragged";
+    case DecompositionKind::particles:
+      return "particles";
+    case DecompositionKind::per_rank:
+      return "per rank";
+  }
+  return std::to_string(kind);
+}
+
 std::string shown_name(const std::string& name) {
   return name.empty() ? "none" : "'" + shown_text(name) + "'";
 }
@@ -148,8 +167,7 @@ std::string find_difference(const VariableDefinition& a, const SharedFields& fir
   const auto both = [](const char* what, const std::string& one, const std::string& another) {
     return std::string(what) + " " + one + " and " + another;
   };
-  if (first.kind != other.kind)
-    return both("kind", std::to_string(first.kind), std::to_string(other.kind));
+  if (first.kind != other.kind) return both("kind", shown_kind(first.kind), shown_kind(other.kind));
   if (shown_type(first) != shown_type(other))
     return both("type", shown_type(first), shown_type(other));
   if (shown_extents(first) != shown_extents(other))

@@ -106,7 +106,7 @@ TEST(DefinitionsRecord, WhatDoesNotFitNamesVariableAndRanks) {
       error_of({{{"t", rows(0, 5, Owner::lowest_rank)}}, {{"t", rows(4, 4, Owner::lowest_rank)}}}),
       "");
   EXPECT_EQ(error_of({{{"a", scalar()}}, {{"a", scalar(Type::int64)}}}),
-            "variable 'a' is defined differently on ranks 0 and 1: type float64 and int64");
+            "variable 'a' is defined differently on ranks 0 and 1: type int32 and int64");
   EXPECT_EQ(error_of({{{"a", scalar()}, {"c", scalar()}}, {{"b", scalar()}, {"c", scalar()}}}),
             "variable 'a' is defined on only one of the ranks 0 and 1");
   EXPECT_EQ(error_of({{{"a", scalar()}}, {}}),
@@ -116,7 +116,7 @@ TEST(DefinitionsRecord, WhatDoesNotFitNamesVariableAndRanks) {
   EXPECT_EQ(error_of({{{"a", scalar()}}, {{"a", scalar()}, {"b", scalar()}}}),
             "variable 'b' is defined on rank 1 and not on rank 0");
   EXPECT_EQ(error_of({{{"t", rows(0, 3)}}, {{"t", scalar()}}}),
-            "variable 't' is defined differently on ranks 0 and 1: kind 2 and 1");
+            "variable 't' is defined differently on ranks 0 and 1: kind block and replicated");
 }
 
 TEST(DefinitionsRecord, ARecordThatIsCutIsNoDefinition) {
@@ -162,7 +162,7 @@ TEST(DefinitionsRecord, WhatDiffersBetweenNodesNamesVariableAndRanks) {
   const OfRank wide = {{"a", scalar(Type::int64)}};
   const OfRank b = {{"b", scalar()}};
   EXPECT_EQ(error({a, wide, a, wide}),
-            "variable 'a' is defined differently on ranks 0 and 1: type float64 and int64");
+            "variable 'a' is defined differently on ranks 0 and 1: type int32 and int64");
   EXPECT_EQ(error({a, b, a, b}), "variable 'a' is defined on only one of the ranks 0 and 1");
   EXPECT_EQ(error({a, a, a, b}), "variable 'a' is defined on only one of the ranks 1 and 3");
   EXPECT_EQ(error({a, {}, a, {}}), "rank 0 defines 1 variables, rank 1 0");
