@@ -274,11 +274,13 @@ Result<bool> leave_if_behind(file::FileSystem& fs, const CoverRecord& record,
   cover.fs = &fs;
   cover.path = path;
   cover.name = cover_name(path);
-  CAIRN_TRY_ASSIGN(draining, lock_drain(fs, cover.name));
   CAIRN_TRY_ASSIGN(others, has_other_members(cover));
   CAIRN_TRY_ASSIGN(run, is_run_under_way(fs, cover.name));
   CAIRN_TRY_ASSIGN(parts, has_parts(fs, cover.name));
   if (others || run || parts) return false;
+  const auto draining = try_lock_drain(fs, cover.name);
+  if (draining.code() == EAGAIN) return false;  // a keeper's, which a run does not wait for
+  CAIRN_TRY(draining.status());
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
   CAIRN_TRY_ASSIGN(top, find_child(fs, covers, cover.name));
   if (top == 0) return false;  // its process was killed before it was made
