@@ -157,9 +157,14 @@ class Export(CkptCase):
         self.writer("misnamed", "misnamed")
         file = self.path("misnamed.nc")
         said = self.cairn("ckpt", "export", "misnamed", file).err
-        for line in ("variable 'many': attribute dimensions is not used: names 2 of 1 dimensions",
-                     "variable 'other': attribute dimensions is not used: 'time' has 4 elements, elsewhere 3",
-                     "variable 'word': attribute dimensions is not used: has the invalid name 'a/b'"):
+        for line in (
+            "variable 'many': attribute dimensions is not used: names 2 of 1 dimensions",
+            (
+                "variable 'other': attribute dimensions is not used: 'time' has 4 elements,"
+                " elsewhere 3"
+            ),
+            "variable 'word': attribute dimensions is not used: has the invalid name 'a/b'",
+        ):
             self.assertIn(line, said)
         found = self.read(file, "read_h5py")["read_h5py"]
         self.assertEqual(found["time"]["dims"], [[]])  # it is the coordinate itself
