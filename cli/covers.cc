@@ -356,13 +356,17 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
 
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory) {
   std::vector<cairn_lane_info> found;
+  const auto is_known = [&found](int pid) {
+    return std::any_of(found.begin(), found.end(),
+                       [pid](const cairn_lane_info& lane) { return lane.pid == pid; });
+  };
+  // A process may be attached twice, as a run is for a moment.
   for (const cairn_lane_info& lane : pool.lanes())
-    if (lane.alive != 0 && lane.pid != getpid() && may_use_cover(lane.pid, directory))
+    if (lane.alive != 0 && lane.pid != getpid() && !is_known(lane.pid) &&
+        may_use_cover(lane.pid, directory))
       found.push_back(lane);
-  for (int pid : processes_that_may_attach(directory, pool.path())) {
-    const auto same = [pid](const cairn_lane_info& lane) { return lane.pid == pid; };
-    if (std::none_of(found.begin(), found.end(), same)) found.push_back(process_of(pid));
-  }
+  for (int pid : processes_that_may_attach(directory, pool.path()))
+    if (!is_known(pid)) found.push_back(process_of(pid));
   return found;
 }
 

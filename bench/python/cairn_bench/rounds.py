@@ -191,10 +191,8 @@ class Runner:
             return
         if record["record"] == "result":
             self.systems[work.system].renew_pool()
-        said = record["errors"].strip().split("\n")
-        # A launcher's frame says nothing.
-        told = [line for line in said if line.strip("- ")] or said
-        text = next((line for line in told if "INVALID" in line), told[0])
+        last = record["errors"].strip().split("\n")
+        text = next((line for line in last if "INVALID" in line), last[0])
         shown.note(f"{work.name}: {record['status']}; not run again: {text}")
 
     def _record_of(self, work, number):
