@@ -13,7 +13,7 @@ from bench_case import BenchCase, CAIRN, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
-from cairn_bench import sizing  # noqa: E402
+from cairn_bench import errors, sizing  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 SMALL = "{kernel: ior, block: 64KiB, transfer: 8KiB}"
@@ -207,6 +207,17 @@ class Runs(BenchCase):
         self.bench("run", "--resume", "small/out")
         found = self.results("small/out")
         self.assertEqual(list(range(8)), [each["round"] for each in found])
+
+    def test_the_line_that_says_most(self):
+        # What mpirun adds may come before what a rank says.
+        for text, expected in (
+            ("-----\nMPI_ABORT was invoked\nior: rank 1: f: No space\n", "ior: rank 1: f: No space"),
+            ("x\nior: INVALID: 1 of 2 bytes are wrong\n", "ior: INVALID: 1 of 2 bytes are wrong"),
+            ("-----\nMPI_ABORT was invoked\n-----", "MPI_ABORT was invoked"),
+            ("still running after 2 s, then ended\n", "still running after 2 s, then ended"),
+            ("", ""),
+        ):
+            self.assertEqual(expected, errors.telling_line(text))
 
     def test_mistakes_of_paths(self):
         (self.scratch / "file").touch()

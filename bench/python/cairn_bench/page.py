@@ -6,6 +6,7 @@ import shlex
 import statistics
 
 from . import charts, figures as figures_module, headline, judged, sizes, sizing, strips, summary, umami
+from .errors import telling_line
 
 LATENCIES = ("p50", "p90", "p99", "p99.9")
 STYLE = pathlib.Path(__file__).with_name("page.css")
@@ -448,7 +449,7 @@ def shares_cell(shares):
 def detail_row(system, access, state, series, shares, mark, in_memory):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
-        reason = state.errors.strip().split("\n")[0] if state.errors else ""
+        reason = telling_line(state.errors)
         cells = [f'<span class="void">{mark}</span>', *[""] * 11, verified, "", escape(reason)]
     else:
         cells = [

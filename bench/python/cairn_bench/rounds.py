@@ -16,6 +16,7 @@ import uuid
 
 from . import SCHEMA, kinds, launch, limits, machine, memory, outside, pilot, progress, store
 from . import systems as systems_module
+from .errors import telling_line
 
 TAIL = 4000  # characters of stderr that a record keeps
 
@@ -191,8 +192,7 @@ class Runner:
             return
         if record["record"] == "result":
             self.systems[work.system].renew_pool()
-        last = record["errors"].strip().split("\n")
-        text = next((line for line in last if "INVALID" in line), last[0])
+        text = telling_line(record["errors"])
         shown.note(f"{work.name}: {record['status']}; not run again: {text}")
 
     def _record_of(self, work, number):
