@@ -36,8 +36,9 @@ class DrainMode(KeeperCase):
     def test_a_mode_of_the_directory_starts_a_keeper(self):
         os.setxattr(self.dir, "user.cairn.drain", b"close")
         # A look at DIR that began before the mark has ended when the file comes.
-        run = self.begin(f"mkdir later; {MARK} later exit; sleep 1; echo x > later/x; echo now > now",
-                         mode="exit")
+        run = self.begin(
+            f"mkdir later; {MARK} later exit; sleep 1; echo x > later/x; echo now > now",
+            mode="exit")
         self.wait_for(lambda: self.has("now", "now\n"), "not drained while the program ran")
         self.assertFalse(self.has_name("later/x"))
         self.finish(run)

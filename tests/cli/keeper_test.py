@@ -112,7 +112,8 @@ class Keeper(KeeperCase):
         script = f"cd {self.dir} && head -c 20000000 /dev/urandom > big"
         self.cairn("run", "--at", self.dir, "--detach-drain", "--", "sh", "-c", script)
         # By the keeper, or by this drain if it comes first.
-        self.assertRegex(self.cairn("drain", "--wait", self.dir).out, "all drained|^1 file, 19.1 MiB")
+        self.assertRegex(
+            self.cairn("drain", "--wait", self.dir).out, "all drained|^1 file, 19.1 MiB")
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 20000000)
         self.wait_until_nothing_is_left()
         self.refused("run", "--at", self.dir, "--detach-drain", "--drain", "never", "--", "true",

@@ -189,7 +189,7 @@ class World {
   bool evicted_ = false;
   int drained_ = -1;
   uint64_t drained_at_ = 0;  // events
-  uint64_t lazy = 0;  // of what crashes have left
+  uint64_t lazy = 0;         // of what crashes have left
   uint64_t own = 0;
   uint64_t drained_again = 0;
 
