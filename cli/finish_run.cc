@@ -159,7 +159,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     const bool alone = wait || processes_in_cover(pool, directory).empty();
     if (!end) return result;
     if (alone) {
-      // What was changed by a clock that has been set back since is never taken for drained.
+      // A drain never takes changes for drained that have a time after now: the clock was set back.
       const bool is_vain = ++tries >= most_tries && is_ahead_of_the_clock(pool, directory);
       if (is_vain ? cover.discard() : cover.end()) return result;
     }

@@ -255,7 +255,7 @@ class Keeper {
   // A cairn_progress. Keeps to the rate, and stops when a run drains by itself.
   static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
     auto* const self = static_cast<Keeper*>(context);
-    // What was copied in vain is not drained, but it was written.
+    // A copy that the drain gave up is not drained, but the keeper has written it.
     if (done > self->drained_now_) self->written_now_ += done - self->drained_now_;
     self->drained_now_ = done;
     if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);

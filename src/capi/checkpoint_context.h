@@ -140,7 +140,8 @@ struct cairn_checkpoint {
   [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
   // The newest one is there when the run ends. All ranks.
   cairn::Status drain_newest();
-  // On one node: all ranks get the error of the one that copies. `is_fine`: there is no other one.
+  // On one node all ranks get the error of the rank that copies. `is_fine`: this rank has no other
+  // error.
   cairn::Status drain_at_end(bool is_fine);
   // The uuid of the set whose versions are in lower, for which the pool has room then; nothing:
   // there are none.

@@ -88,7 +88,7 @@ class Limit:
 
     @property
     def reader(self):
-        """What makes an output from the text of a program of others; None for a kernel's."""
+        """The parser of another program's output; None for a kernel's."""
         return output_of_fio if self.by_fio else None
 
     def words(self, directory):
