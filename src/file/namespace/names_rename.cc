@@ -240,11 +240,11 @@ class Renaming {
     if (stays && !is_directory(other_)) note_home_left(fs_.pool, *other_.inode);
     pool::Change change(fs_.pool, seat_);
     // Openers wait from then on: none can come to a file whose bytes in lower have lost their name.
-    std::optional<EndAtOnce> end;
+    std::optional<EndAtOnce> replaced;
     if (replaces() && !is_directory(other_) && is_lazy(*other_.inode) &&
         other_.inode->links.load() == 1)
-      end.emplace(fs_, seat_, other_);
-    const bool at_once = end.has_value() && end->possible();
+      replaced.emplace(fs_, seat_, other_);
+    const bool at_once = replaced.has_value() && replaced->possible();
     if (replaces() && !at_once && needs_its_name(other_)) return became_lazy;  // a moment ago
     const unsigned moved_type = type_of(moved_.inode->mode.load());
     if (other_.inode != nullptr) {
@@ -270,10 +270,10 @@ class Renaming {
     std::optional<DirectoryChange> second;
     first.emplace(fs_, seat_, *from_.directory.inode, from_.directory.number);
     if (across()) second.emplace(fs_, seat_, *to_.directory.inode, to_.directory.number);
-    if (at_once) end->add(change);
+    if (at_once) replaced->add(change);
     CAIRN_TRY(change.commit());
     if (at_once) {
-      end->finish();
+      replaced->finish();
       removed_ = 0;
     }
     return Status();
