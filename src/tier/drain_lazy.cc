@@ -10,20 +10,31 @@
 namespace cairn::tier {
 namespace {
 
-// Who is not the owner may set the present time if he may write, and a program that could only do
-// that did.
-Status apply_times(const file::Attributes& wanted, const struct stat& st, int fd,
-                   const std::string& path) {
+// A process that is not the owner may set the present time if it may write, and a program that
+// could only do that did. Nobody knows that time before, so the journal says that it is coming; the
+// drain after one that is killed here sets it once more.
+Status set_present_times(DrainState& state, JournalRecord record, int fd, const std::string& path) {
+  record.identity.mtime = present_time;
+  record.change_time = 0;
+  CAIRN_TRY(state.journal.write(record));
+  const int64_t result = sys::set_present_times(fd);
+  return result < 0 ? sys::failed(result, "times", path) : Status();
+}
+
+Status apply_times(DrainState& state, const JournalRecord& record, const file::Attributes& wanted,
+                   const struct stat& st, int fd, const std::string& path) {
   if (sys::mtime_of(st) == wanted.mtime && sys::atime_of(st) == wanted.atime) return Status();
   int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
-  // An atime alone moves on with every reader.
-  if (result == -EPERM) result = sys::mtime_of(st) == wanted.mtime ? 0 : sys::set_present_times(fd);
+  if (result == -EPERM) {
+    if (sys::mtime_of(st) != wanted.mtime) return set_present_times(state, record, fd, path);
+    result = 0;  // an atime alone moves on with every reader
+  }
   return result < 0 ? sys::failed(result, "times", path) : Status();
 }
 
 // What is equal is not set: a file of another user may be one's own to write, not to change.
-Status apply(DrainState& state, const file::Map& map, const file::Attributes& wanted, int fd,
-             const std::string& path) {
+Status apply(DrainState& state, const JournalRecord& record, const file::Map& map,
+             const file::Attributes& wanted, int fd, const std::string& path) {
   int64_t result = 0;
   struct stat st = {};
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
@@ -37,7 +48,7 @@ Status apply(DrainState& state, const file::Map& map, const file::Attributes& wa
     if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
       return sys::failed(result, "chmod", path);
   }
-  CAIRN_TRY(apply_times(wanted, st, fd, path));
+  CAIRN_TRY(apply_times(state, record, wanted, st, fd, path));
   if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
   return Status();
 }
@@ -114,10 +125,17 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   file::LowerIdentity identity = listed.lower;
   identity.mtime = wanted.mtime;
-  Status status = state.journal.write({where.path, state.aside, name_of(listed), where.inode,
-                                       where.map.inode->generation.load(), map.number,
-                                       map.inode->generation.load(), time, identity});
-  if (status.ok()) status = apply(state, map, wanted, fd.get(), path);
+  const JournalRecord record{where.path,
+                             state.aside,
+                             name_of(listed),
+                             where.inode,
+                             where.map.inode->generation.load(),
+                             map.number,
+                             map.inode->generation.load(),
+                             time,
+                             identity};
+  Status status = state.journal.write(record);
+  if (status.ok()) status = apply(state, record, map, wanted, fd.get(), path);
   // Also after a failure: the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
     identity = identity_of(state.known, st);

@@ -196,17 +196,39 @@ Status Journal::end_drain() {
   return write(JournalRecord(last_));
 }
 
+Result<bool> Journal::open_to_read(file::FileSystem& fs, uint64_t covers,
+                                   const std::string& cover) {
+  CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, cover + suffix));
+  if (inode == 0) return false;
+  file_ = std::make_unique<PoolFile>(fs, inode, O_RDONLY);
+  CAIRN_TRY(file_->status());
+  return true;
+}
+
 Result<uint64_t> Journal::drain_begun(file::FileSystem& fs, uint64_t covers,
                                       const std::string& cover) {
-  auto inode = find_child(fs, covers, cover + suffix);
-  if (!inode.ok()) return inode.status();
-  if (*inode == 0) return uint64_t{0};
   Journal journal;
-  journal.file_ = std::make_unique<PoolFile>(fs, *inode, O_RDONLY);
-  CAIRN_TRY(journal.file_->status());
+  CAIRN_TRY_ASSIGN(is_there, journal.open_to_read(fs, covers, cover));
+  if (!is_there) return uint64_t{0};
   const Status status = journal.read().status();
   if (!status.ok() && status.code() != EUCLEAN) return status;
   return journal.drain_begun_;
+}
+
+Result<JournalRecord> Journal::last(file::FileSystem& fs, uint64_t covers,
+                                    const std::string& cover) {
+  Journal journal;
+  CAIRN_TRY_ASSIGN(is_there, journal.open_to_read(fs, covers, cover));
+  if (!is_there) return JournalRecord();
+  return journal.read();
+}
+
+bool is_announced(const JournalRecord& record, const Known& known, const struct stat& st) {
+  file::LowerIdentity announced = record.identity;
+  const uint64_t mtime = sys::mtime_of(st);
+  // A call that sets the present time gives both times the same; one that writes does not.
+  if (announced.mtime == present_time && sys::atime_of(st) == mtime) announced.mtime = mtime;
+  return is_same(announced, identity_of(known, st));
 }
 
 }  // namespace cairn::tier

@@ -4,6 +4,8 @@
 // announced may still be there.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <string>
 
@@ -24,6 +26,13 @@ struct JournalRecord {
   file::LowerIdentity identity;
 };
 
+// In the place of the time in a record's identity: the drain gives the file the present time, as
+// its user may not set another one. It would be a time of the year 1677.
+inline constexpr uint64_t present_time = 1ULL << 63;
+
+// Whether the file with these attributes is as the record announces it.
+bool is_announced(const JournalRecord& record, const Known& known, const struct stat& st);
+
 class Journal {
  public:
   Status open(file::FileSystem& fs, uint64_t covers, const std::string& name);
@@ -42,10 +51,16 @@ class Journal {
   // The time of a cover's drain that has not come to its end; 0: none. The pool may be read-only.
   static Result<uint64_t> drain_begun(file::FileSystem& fs, uint64_t covers,
                                       const std::string& name);
+  // What the last record of a cover's journal announces. The pool may be read-only, and a drain may
+  // be writing the next one.
+  static Result<JournalRecord> last(file::FileSystem& fs, uint64_t covers, const std::string& name);
   // The cover's journal goes, with what a drain that was killed has left aside in lower.
   static Status remove(file::FileSystem& fs, uint64_t covers, const std::string& name);
 
  private:
+  // False: the cover has no journal.
+  Result<bool> open_to_read(file::FileSystem& fs, uint64_t covers, const std::string& name);
+
   std::unique_ptr<PoolFile> file_;
   uint64_t sequence_ = 0;  // of the record that counts
   uint64_t links_until_ = 0;

@@ -149,10 +149,15 @@ class LowerTree final : public file::Lower {
                     uint64_t* newest);
   Result<size_t> read_lower(const file::Map& map, void* buffer, size_t size, uint64_t offset);
   Result<uint64_t> seek_lower(const file::Map& map, uint64_t offset, int whence);
-  // What `look` sees of a lazy file in lower; once more if a drain was just changing its times.
+  // What `look` sees of a lazy file in lower; once more if a drain was just changing its times, or
+  // was killed while it did.
   template <typename Look>
   auto undisturbed(const file::Map& map, Look look);
-  Status copy_in(const Place& place, const file::Map& map);
+  // The caller holds the file's ImportLock. If lower has the file with the times that a killed
+  // drain has announced, the pool remembers these; ESTALE: it has not.
+  Status take_announced(const file::Map& map);
+  Status copy_in(const file::Map& map, uint64_t* size);
+  Status copy_from(const Place& place, const file::Map& map);
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;

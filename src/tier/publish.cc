@@ -126,11 +126,11 @@ Status recover_journal(DrainState& state) {
   if (!record->name.empty() && directory.ok() &&
       (*directory)->generation.load() == record->pool_generation &&
       sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
-      is_same(record->identity, identity_of(state.known, st))) {
+      is_announced(*record, state.known, st)) {
     if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
       return sys::failed(result, "fsync", record->directory);
-    CAIRN_TRY(note(state, {*directory, record->pool_directory}, record->name, record->identity,
-                   fd.get()));
+    CAIRN_TRY(note(state, {*directory, record->pool_directory}, record->name,
+                   identity_of(state.known, st), fd.get()));
     auto inode = file::live_inode(state.fs, record->inode);
     if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);

@@ -172,7 +172,13 @@ auto LowerTree::undisturbed(const file::Map& map, Look look) {
   if (seen.code() == ESTALE && is_lazy(*map.inode) && !fs_.pool.read_only) {
     // A drain that gives it other times in this moment holds this lock.
     const ImportLock lock(fs_, map);
-    if (lock.ok() && is_lazy(*map.inode)) seen = look();
+    if (lock.ok() && is_lazy(*map.inode)) {
+      seen = look();
+      if (seen.code() == ESTALE) {
+        take_announced(map).ignore();  // then it is seen as before
+        seen = look();
+      }
+    }
   }
   return seen;
 }
@@ -215,7 +221,7 @@ Result<uint64_t> LowerTree::seek(uint64_t number, uint64_t offset, int whence) {
   return undisturbed(map, [&] { return seek_lower(map, offset, whence); });
 }
 
-Status LowerTree::copy_in(const Place& place, const file::Map& map) {
+Status LowerTree::copy_from(const Place& place, const file::Map& map) {
   struct stat st = {};
   auto from = open_file(place, &st);
   if (!from.ok()) return from.status();
@@ -230,6 +236,16 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place);
+}
+
+Status LowerTree::copy_in(const file::Map& map, uint64_t* size) {
+  CAIRN_TRY_ASSIGN(place, locate(map.number));
+  *size = place.identity.size;
+  const Status status = copy_from(place, map);
+  if (status.code() != ESTALE) return status;
+  take_announced(map).ignore();  // then the second try fails as the first
+  CAIRN_TRY_ASSIGN(now, locate(map.number));
+  return copy_from(now, map);
 }
 
 Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
@@ -307,12 +323,11 @@ Status LowerTree::stage(uint64_t number) {
     auto source = source_of(map);
     return source.ok() ? stage_source(map, **source) : source.status();
   }
-  auto place = locate(number);
-  if (!place.ok()) return place.status();
-  const Status status = copy_in(*place, map);
-  if (status.ok()) return finish(fs_, map, place->identity.size, std::nullopt);
+  uint64_t size = 0;
+  const Status status = copy_in(map, &size);
+  if (status.ok()) return finish(fs_, map, size, std::nullopt);
   file::drop_staged(fs_, map).ignore();  // what stays is written over by the next try
-  if (status.code() == ENOSPC) file::note_no_room(fs_, place->identity.size);
+  if (status.code() == ENOSPC) file::note_no_room(fs_, size);
   return status;
 }
 
