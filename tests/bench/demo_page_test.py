@@ -63,7 +63,8 @@ class DemoPage(BenchCase):
         self.assertEqual(page, (self.scratch / "again.html").read_text(encoding="utf-8"))
 
     def test_the_names_of_the_figures_are_those_of_the_demo(self):
-        for name, text in (("field", "add_field"), ("checkpoint", "add_heat"), ("known", "add_fio")):
+        for name, text in (("field", "add_field"), ("checkpoint", "add_heat"), ("known",
+                                                                                "add_fio")):
             self.assertIn(text, (DEMO / f"{name}.py").read_text(encoding="utf-8"))
 
 

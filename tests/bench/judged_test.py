@@ -1,4 +1,5 @@
-"""cairn bench add: judged tables in the store, on their own page and on that of a run beside them."""
+"""cairn bench add: judged tables in the store, on their own page and on that of a run beside
+them."""
 
 import json
 import unittest

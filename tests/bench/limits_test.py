@@ -86,7 +86,8 @@ class Limits(BenchCase):
                 self.assertEqual(0, found["parameters"]["pairs_between_nodes"])
                 # Each of three ranks reads 25 pieces, and compares them.
                 self.assertEqual({3 * 102400}, {each["bytes"] for each in found["accesses"]})
-                self.assertEqual([3 * 102400] * len(accesses), [c["bytes"] for c in found["checks"]])
+                self.assertEqual([3 * 102400] * len(accesses),
+                                 [c["bytes"] for c in found["checks"]])
         wrong = self.kernel(MPIS[0], "network", "-b", "1m", "--corrupt", 5, expect=INVALID)
         self.assertIn("rank 1: byte 5 is", wrong.stderr)
 

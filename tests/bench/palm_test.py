@@ -1,4 +1,5 @@
-"""The program of bench_palm: each back end gives back what it was given, on several numbers of ranks."""
+"""The program of bench_palm: each back end gives back what it was given, on several numbers of
+ranks."""
 
 import re
 import shutil
@@ -6,8 +7,10 @@ import shutil
 from bench_case import BUILD, BenchCase, MPIS, main
 
 PROGRAMS = BUILD / "bench/mpi"
-NAMES = {"Cairn", "MPI-IO", "stream files", "stream files with CRC", "copying", "copying with CRC, 64 KiB",
-         "copying with CRC, 256 KiB", "copying with CRC, 1024 KiB"}
+NAMES = {
+    "Cairn", "MPI-IO", "stream files", "stream files with CRC", "copying",
+    "copying with CRC, 64 KiB", "copying with CRC, 256 KiB", "copying with CRC, 1024 KiB"
+}
 
 
 class Palm(BenchCase):
@@ -15,7 +18,8 @@ class Palm(BenchCase):
         self.environment.update(CAIRN_POOL_DIR=str(self.scratch / "pools"), CAIRN_POOL_SIZE="64MiB",
                                 CAIRN_POOL_NAME=f"{mpi}-{ranks}")
         launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
-        run = self.run_words([launcher, "-n", ranks, PROGRAMS / mpi / "palm", *words], expect=None, timeout=300)
+        run = self.run_words([launcher, "-n", ranks, PROGRAMS / mpi / "palm", *words], expect=None,
+                             timeout=300)
         return run.returncode, run.stdout + run.stderr
 
     def test_each_back_end_reads_what_it_has_written(self):
@@ -27,8 +31,11 @@ class Palm(BenchCase):
                 for what in "first", "create", "restore":
                     names = set(re.findall(rf"^(.*)\t{what}\t\d+$", output, re.M))
                     self.assertEqual(NAMES, names - {"HDF5"}, output)
-                # 32 x 32 x 2 points: 907 B, 57 x 133 x 8 B, 75 B and 120 B for each column, and the table.
-                self.assertIn(f"bytes\t{907 + 57 * 133 * 8 + 32 * 32 * (75 + 120) + 8 * 8 * 58 * 128 * 8}\n", output)
+                # 32 x 32 x 2 points: 907 B, 57 x 133 x 8 B, 75 B and 120 B for each column, and the
+                # table.
+                self.assertIn(
+                    f"bytes\t{907 + 57 * 133 * 8 + 32 * 32 * (75 + 120) + 8 * 8 * 58 * 128 * 8}\n",
+                    output)
 
     def test_one_back_end_alone(self):
         status, output = self.palm(MPIS[-1], 3, self.scratch, 2, 1, 1, "MPI-IO")

@@ -210,13 +210,14 @@ class Runs(BenchCase):
 
     def test_the_line_that_says_most(self):
         # What mpirun adds may come before what a rank says.
-        for text, expected in (
-            ("-----\nMPI_ABORT was invoked\nior: rank 1: f: No space\n", "ior: rank 1: f: No space"),
-            ("x\nior: INVALID: 1 of 2 bytes are wrong\n", "ior: INVALID: 1 of 2 bytes are wrong"),
-            ("-----\nMPI_ABORT was invoked\n-----", "MPI_ABORT was invoked"),
-            ("still running after 2 s, then ended\n", "still running after 2 s, then ended"),
-            ("", ""),
-        ):
+        for text, expected in (("-----\nMPI_ABORT was invoked\nior: rank 1: f: No space\n",
+                                "ior: rank 1: f: No space"),
+                               ("x\nior: INVALID: 1 of 2 bytes are wrong\n",
+                                "ior: INVALID: 1 of 2 bytes are wrong"),
+                               ("-----\nMPI_ABORT was invoked\n-----", "MPI_ABORT was invoked"),
+                               ("still running after 2 s, then ended\n",
+                                "still running after 2 s, then ended"), ("", ""),
+                               ):
             self.assertEqual(expected, errors.telling_line(text))
 
     def test_mistakes_of_paths(self):

@@ -101,8 +101,8 @@ class Runner(BenchCase):
 
     def test_the_page_at_a_glance(self):
         kernels = (
-            "kept: {kernel: ior, block: 1MiB, transfer: 4KiB, fsync: true, keep: true, latency: true}"
-            "\n  names: {kernel: mdtest, files: 20}"
+            "kept: {kernel: ior, block: 1MiB, transfer: 4KiB, fsync: true, keep: true, latency:"
+            " true}\n  names: {kernel: mdtest, files: 20}"
         )
         systems = "plain: {directory: .}\n  cairn: {directory: ., pool_directory: ., cairn: kept}"
         path = self.matrix(systems, kernels, "rounds: 2\nwarmup: 0\nranks: [1, 2]")
@@ -122,7 +122,8 @@ class Runner(BenchCase):
                 if each["kernel"] == "kept":
                     values = list(access["latency_ns"].values())
                     self.assertEqual((17, sorted(values)), (len(values), values))
-                    self.assertLess(values[0] * access["calls"] / each["ranks"] / 1e9, access["seconds"])
+                    self.assertLess(values[0] * access["calls"] / each["ranks"] / 1e9,
+                                    access["seconds"])
         page = (self.scratch / "out/report.html").read_text(encoding="utf-8")
         glance = page.split("<h2>")[1]
         self.assertTrue(glance.startswith("At a glance"))
@@ -302,8 +303,8 @@ class Runner(BenchCase):
         )
         self.assertRegex(run.stdout, r"# ior-fpp on tmpfs, 2 ranks: \d+\.\d MiB on the medium")
         self.assertRegex(
-            run.stdout, r"mpirun\S* -n 2 \S+/ior --format json --keep -a POSIX -e -g -C -F -b 4194304"
-        )
+            run.stdout,
+            r"mpirun\S* -n 2 \S+/ior --format json --keep -a POSIX -e -g -C -F -b 4194304")
         self.assertRegex(run.stdout, r"# 1 cells, 6 rounds \(1 to warm up\), \d+\.\d MiB in all")
         self.assertEqual([], list(self.scratch.iterdir()))
 

@@ -12,6 +12,7 @@
 #include "job.h"
 #include "particle_check.h"
 #include "report.h"
+#include "sides.h"
 
 namespace kernels {
 namespace {
@@ -24,10 +25,10 @@ const char* const help =
     "  -d NAME         a variable of floats; default x y z px py pz\n"
     "  -c NAME         a variable of integers\n"
     "  -a API          HDF5 (default where it was built in) or MPIIO\n"
-    "  --make N        first write the file, as vpic does, with N particles of each rank\n"
+    "  --make N        first write the file, as vpic does, with N particles of each rank, and\n"
+    "                  remove it at the end; with --read-only an earlier command has written it\n"
     "  --independent   independent transfers; default collective\n"
-    "  -i N            repetitions (1)\n"
-    "The file stays, unless --make wrote it.\n";
+    "  -i N            repetitions (1)\n";
 
 struct Options {
   Common common;
@@ -36,6 +37,7 @@ struct Options {
   std::vector<int> variables;
   int repetitions = 1;
   int64_t make = 0;
+  Sides sides;
 };
 
 int variable_argument(const char* option, const std::string& name, Kind kind) {
@@ -49,7 +51,8 @@ int variable_argument(const char* option, const std::string& name, Kind kind) {
 Options parse(int argc, char** argv) {
   Options options;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(std::string(help) + sides_help, &options.common);
+  side_arguments(&arguments, &options.sides);
   particle_arguments(&arguments, &options.access);
   arguments.path("-f", &options.path);
   arguments.value("-d", [&](const std::string& name) {
@@ -61,6 +64,7 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", &options.repetitions, 1);
   arguments.count("--make", &options.make, 1);
   arguments.parse_all(argc, argv);
+  if (options.sides.write_only && options.make == 0) usage_error("--write-only: needs --make");
   if (options.path.empty()) usage_error("-f: missing file; --help shows the usage");
   if (options.variables.empty())
     for (const char* name : {"x", "y", "z", "px", "py", "pz"})
@@ -89,16 +93,18 @@ double choose_tenth(const Column& column, int64_t of) {
 
 class Bdcats {
  public:
-  explicit Bdcats(const Options& options) : options_(options) {
+  explicit Bdcats(const Options& options) : options_(options), owner_(options.sides.owner()) {
     report_.api = api_name(options.access.api);
   }
 
   Report& run() {
-    if (options_.make > 0) make_file();
-    for (int repetition = 0; repetition < options_.repetitions; ++repetition) read(repetition);
+    if (options_.make > 0 && options_.sides.write()) make_file();
+    if (options_.sides.read())
+      for (int repetition = 0; repetition < options_.repetitions; ++repetition) read(repetition);
     report_.parameters = {{"layout", "shared"},
                           {"particles", total_},
                           {"variables", static_cast<int64_t>(options_.variables.size())},
+                          options_.sides.parameter(),
                           {"collective", options_.access.collective ? 1 : 0}};
     MPI_Barrier(MPI_COMM_WORLD);
     if (options_.make > 0 && !options_.common.keep && job().rank == 0) remove_file(options_.path);
@@ -106,10 +112,11 @@ class Bdcats {
   }
 
  private:
-  void make_file() const {
+  void make_file() {
     if (job().rank == 0) remove_file(options_.path);
     MPI_Barrier(MPI_COMM_WORLD);
-    write_particles(options_.access, options_.path, options_.make * job().ranks);
+    total_ = options_.make * job().ranks;
+    write_particles(options_.access, options_.path, total_);
     if (options_.common.corrupt >= 0 && job().rank == 0)
       corrupt(options_.path, options_.common.corrupt);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -118,7 +125,7 @@ class Bdcats {
   void read(int repetition) {
     const auto file = particle_file(options_.access);
     total_ = file->open(options_.path);
-    const Part part = part_of(job().rank, total_);
+    const Part part = part_of(owner_, total_);
     std::vector<Column> columns(options_.variables.size());
     Stopwatch watch;  // begins after the open, as in the original
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -168,6 +175,7 @@ class Bdcats {
   }
 
   const Options& options_;
+  int owner_;  // of the part that this rank reads
   Report report_;
   int64_t total_ = 0;
   volatile double unused_ = 0;

@@ -18,6 +18,7 @@
 #include "hacc_layout.h"
 #include "job.h"
 #include "report.h"
+#include "sides.h"
 
 namespace kernels {
 namespace {
@@ -30,15 +31,14 @@ const char* const help =
     "  -a API          POSIX or MPIIO (independent calls); default POSIX\n"
     "  -e              fsync before close, which the original does not do\n"
     "  -i N            repetitions (1)\n"
-    "  -w, -r          write only, read only; default both\n";
+    "  -w, -r          --write-only, --read-only\n";
 
 struct Options {
   Common common;
   Api api = Api::posix;
   bool file_per_rank = false;
   bool fsync = false;
-  bool write = false;
-  bool read = false;
+  Sides sides;
   int repetitions = 1;
   int64_t particles = 0;
   std::string path;
@@ -46,49 +46,41 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(std::string(help) + sides_help, &options.common);
+  side_arguments(&arguments, &options.sides);
   arguments.flag("-F", &options.file_per_rank);
   arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
   arguments.flag("-e", &options.fsync);
   arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("-w", &options.write);
-  arguments.flag("-r", &options.read);
+  arguments.flag("-w", &options.sides.write_only);
+  arguments.flag("-r", &options.sides.read_only);
   const std::vector<std::string> rest = arguments.parse(argc, argv);
   if (rest.size() != 2) usage_error("expected PARTICLES and PATH; --help shows the usage");
   options.particles = count_argument("PARTICLES", rest[0], 1);
   options.path = path_argument(rest[1]);
-  if (!options.write && !options.read) options.write = options.read = true;
   return options;
 }
 
 class Hacc {
  public:
-  explicit Hacc(const Options& options) : options_(options), data_(options.particles) {
-    data_.become(job().rank);
-    partition_.global_particles = options.particles * job().ranks;
-    if (options.file_per_rank) {
-      partition_.id = job().rank;
-      partition_.partitions = job().ranks;
-      partition_.counts = {options.particles};
-      partition_.ranks = {job().rank};
-    } else {
-      index_ = static_cast<size_t>(job().rank);
-      partition_.counts.assign(static_cast<size_t>(job().ranks), options.particles);
-      partition_.ranks.resize(static_cast<size_t>(job().ranks));
-      std::iota(partition_.ranks.begin(), partition_.ranks.end(), int64_t{0});
-    }
+  explicit Hacc(const Options& options)
+      : options_(options),
+        data_(options.particles),
+        partition_(partition_of(options, job().rank)),
+        owner_(options.sides.owner()) {
     report_.api = api_name(options.api);
     report_.parameters = {{"layout", options.file_per_rank ? "file-per-process" : "shared"},
                           {"particles_per_rank", options.particles},
                           {"header_bytes", hacc_header_bytes},
+                          options.sides.parameter(),
                           {"fsync", options.fsync ? 1 : 0}};
   }
 
   Report& run() {
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
-      if (options_.write) write(repetition);
-      if (options_.read) read(repetition);
-      if (options_.write && !options_.read && options_.common.check) read(repetition, false);
+      if (options_.sides.write()) write(repetition);
+      if (options_.sides.read()) read(repetition);
+      if (!options_.sides.read() && options_.common.check) read(repetition, false);
       if (!options_.common.keep) remove();
     }
     return report_;
@@ -97,6 +89,26 @@ class Hacc {
  private:
   [[nodiscard]] bool leads() const { return options_.file_per_rank || job().rank == 0; }
   [[nodiscard]] std::string path() const { return partition_.path(options_.path); }
+  // Of `rank` in its file.
+  [[nodiscard]] size_t index_of(int rank) const {
+    return options_.file_per_rank ? 0 : static_cast<size_t>(rank);
+  }
+
+  static Partition partition_of(const Options& options, int rank) {
+    Partition partition;
+    partition.global_particles = options.particles * job().ranks;
+    if (options.file_per_rank) {
+      partition.id = rank;
+      partition.partitions = job().ranks;
+      partition.counts = {options.particles};
+      partition.ranks = {rank};
+    } else {
+      partition.counts.assign(static_cast<size_t>(job().ranks), options.particles);
+      partition.ranks.resize(static_cast<size_t>(job().ranks));
+      std::iota(partition.ranks.begin(), partition.ranks.end(), int64_t{0});
+    }
+    return partition;
+  }
 
   [[nodiscard]] std::unique_ptr<File> make_file() const {
     if (options_.api == Api::posix) return posix_file();
@@ -120,6 +132,7 @@ class Hacc {
 
   void write(int repetition) {
     remove();
+    data_.become(job().rank);
     const auto file = make_file();
     Stopwatch watch;
     if (leads()) make_empty_file();
@@ -127,7 +140,7 @@ class Hacc {
     file->open(path(), Open::write);
     MPI_Barrier(MPI_COMM_WORLD);
     watch.lap("open");
-    int64_t offset = partition_.offset(index_);
+    int64_t offset = partition_.offset(index_of(job().rank));
     for (const Particles::Variable& variable : data_.variables()) {
       file->write(variable.data, variable.bytes, offset);
       offset += variable.bytes;
@@ -150,7 +163,7 @@ class Hacc {
   }
 
   // Reads the header and hands its words to the ranks of the file.
-  Partition read_header(File& file) const {
+  Partition read_header(File& file, const Partition& expected) const {
     std::vector<int64_t> header(hacc_header_bytes / 8);
     if (leads()) file.read(header.data(), hacc_header_bytes, 0);
     // In a shared file only the words in use travel.
@@ -159,23 +172,25 @@ class Hacc {
                 0, MPI_COMM_WORLD);
     Partition seen;
     if (const std::string wrong = read_hacc_header(header, &seen); !wrong.empty())
-      fail(path(), wrong);
-    if (seen.counts.size() != partition_.counts.size() || seen.ranks[index_] != job().rank)
-      fail(path(), "another number of ranks wrote this file, or in another order");
+      fail(expected.path(options_.path), wrong);
+    if (seen.counts.size() != expected.counts.size() || seen.ranks[index_of(owner_)] != owner_)
+      fail(expected.path(options_.path),
+           "another number of ranks wrote this file, or in another order");
     return seen;
   }
 
   void read(int repetition, bool timed = true) {
     const auto file = make_file();
+    const Partition expected = partition_of(options_, owner_);
     Stopwatch watch;
-    file->open(path(), Open::read);
+    file->open(expected.path(options_.path), Open::read);
     watch.lap("open");
-    const Partition seen = read_header(*file);
+    const Partition seen = read_header(*file, expected);
     watch.lap("header");
     // As in the original, the time contains what it takes to have the memory.
-    const Particles copy(seen.counts[index_]);
+    const Particles copy(seen.counts[index_of(owner_)]);
     watch.lap("allocate");
-    int64_t offset = seen.offset(index_);
+    int64_t offset = seen.offset(index_of(owner_));
     for (const Particles::Variable& variable : copy.variables()) {
       file->read(variable.data, variable.bytes, offset);
       offset += variable.bytes;
@@ -186,34 +201,38 @@ class Hacc {
     MPI_Barrier(MPI_COMM_WORLD);
     watch.lap("close");
     if (timed) add("read", repetition, watch.stop());
-    if (options_.common.check) check(repetition, copy, seen);
+    if (options_.common.check) check(repetition, copy, seen, expected);
   }
 
-  void check(int repetition, const Particles& copy, const Partition& seen) {
+  void check(int repetition, const Particles& copy, const Partition& seen,
+             const Partition& partition) {
+    const std::string name = partition.path(options_.path);
     Check found;
     found.repetition = repetition;
-    int64_t offset = seen.offset(index_);
+    int64_t offset = seen.offset(index_of(owner_));
+    data_.become(owner_);
     const auto expected = data_.variables();
     const auto got = copy.variables();
     if (got[0].bytes != expected[0].bytes)
-      fail(path(), "holds " + std::to_string(seen.counts[index_]) + " particles of this rank");
+      fail(name, "holds " + std::to_string(seen.counts[index_of(owner_)]) + " particles of rank " +
+                     std::to_string(owner_));
     for (size_t i = 0; i < expected.size(); ++i) {
-      found.compare(expected[i].data, got[i].data, expected[i].bytes, path(), offset);
+      found.compare(expected[i].data, got[i].data, expected[i].bytes, name, offset);
       offset += expected[i].bytes;
     }
-    if (leads()) check_header(&found);
+    if (leads()) check_header(partition, &found);
     found.gather();
     report_.checks.push_back(found);
   }
 
-  void check_header(Check* found) const {
+  void check_header(const Partition& partition, Check* found) const {
+    const std::string name = partition.path(options_.path);
     std::vector<int64_t> header(hacc_header_bytes / 8);
     const auto file = posix_file();
-    file->open(path(), Open::read);
+    file->open(name, Open::read);
     file->read(header.data(), hacc_header_bytes, 0);
     file->close();
-    found->compare(make_hacc_header(partition_).data(), header.data(), hacc_header_bytes, path(),
-                   0);
+    found->compare(make_hacc_header(partition).data(), header.data(), hacc_header_bytes, name, 0);
   }
 
   void add(const char* name, int repetition, const Times& times) {
@@ -233,7 +252,7 @@ class Hacc {
   const Options& options_;
   Particles data_;
   Partition partition_;
-  size_t index_ = 0;  // of this rank in its file
+  int owner_;  // of what this rank reads
   Report report_;
 };
 

@@ -23,7 +23,8 @@ class Ior {
       : options_(options),
         transfers_(options.segments * (options.block / options.transfer)),
         pattern_(options.transfer, options.seed),
-        buffer_(static_cast<size_t>(options.transfer)) {
+        buffer_(static_cast<size_t>(options.transfer)),
+        owner_(owner_of(options)) {
     order_.resize(static_cast<size_t>(transfers_));
     std::iota(order_.begin(), order_.end(), int64_t{0});
     if (options.random_order) {
@@ -40,6 +41,7 @@ class Ior {
                           {"barriers", options.barriers ? 1 : 0},
                           {"random_order", options.random_order ? 1 : 0},
                           {"read_shift", options.shift},
+                          options.sides.parameter(),
                           {"stonewall_s", options.stonewall_s},
                           {"stonewall_wear_out", options.wear_out ? 1 : 0},
                           {"seed", options.seed}};
@@ -47,8 +49,8 @@ class Ior {
 
   Report& run() {
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
-      if (options_.write) write(repetition);
-      if (options_.read) read(repetition);
+      if (options_.sides.write()) write(repetition);
+      if (options_.sides.read()) read(repetition);
       if (options_.common.check) check(repetition);
       if (!options_.common.keep) remove();
     }
@@ -68,8 +70,10 @@ class Ior {
     return (segment * job().ranks + owner) * options_.block + within;
   }
 
-  [[nodiscard]] int owner_after(int64_t shift) const {
-    return static_cast<int>((job().rank + shift) % job().ranks);
+  // Whose data this rank reads.
+  static int owner_of(const IorOptions& options) {
+    if (options.shift == 0) return options.sides.owner();
+    return static_cast<int>((job().rank + options.shift) % job().ranks);
   }
 
   [[nodiscard]] std::unique_ptr<File> make_file() const {
@@ -149,15 +153,14 @@ class Ior {
   }
 
   void read(int repetition) {
-    const int owner = owner_after(options_.shift);
-    const int64_t count = count_of(owner);
+    const int64_t count = count_of(owner_);
     const auto file = make_file();
     Stopwatch watch;
-    file->open(path_of(owner), Open::read);
+    file->open(path_of(owner_), Open::read);
     barrier();
     watch.lap("open");
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t offset = offset_of(owner, order_[static_cast<size_t>(i)]);
+      const int64_t offset = offset_of(owner_, order_[static_cast<size_t>(i)]);
       timed([&] { file->read(buffer_.data(), options_.transfer, offset); });
     }
     watch.lap("transfer");
@@ -170,7 +173,7 @@ class Ior {
   }
 
   void check(int repetition) {
-    const int owner = owner_after(options_.shift + 1);
+    const int owner = (owner_ + 1) % job().ranks;
     const std::string path = path_of(owner);
     const auto file = make_file();
     Check found;
@@ -210,6 +213,7 @@ class Ior {
   int64_t transfers_;
   Pattern pattern_;
   std::vector<char> buffer_;
+  int owner_;
   std::vector<int64_t> order_;
   std::vector<int64_t> counts_;
   int64_t written_ = 0;

@@ -14,7 +14,7 @@ const char* const help =
     "  -t SIZE         bytes of one call, a multiple of 8 that divides the block (256k)\n"
     "  -s N            segments (1)\n"
     "  -i N            repetitions (1)\n"
-    "  -w, -r          write only, read only; default both\n"
+    "  -w, -r          --write-only, --read-only\n"
     "  -F              one file per process\n"
     "  -c              collective calls (MPIIO, HDF5)\n"
     "  -e              fsync before close; its time counts to the transfer\n"
@@ -43,6 +43,8 @@ void check(const IorOptions& options) {
     usage_error("-b: invalid block size " + std::to_string(options.block) +
                 ": expected a multiple of the transfer size");
   if (options.collective && options.api == Api::posix) usage_error("-c: needs -a MPIIO or HDF5");
+  if (options.shift != 0 && options.sides.readers != Readers::same_rank)
+    usage_error("--readers: cannot be used with -C, which also says whose data a rank reads");
   if (options.collective && options.stonewall_s > 0)
     usage_error("-D: cannot be used with -c, whose calls need all ranks");
 }
@@ -53,15 +55,16 @@ IorOptions parse_ior_options(int argc, char** argv) {
   IorOptions options;
   bool reorder = false;
   int64_t nodes_on = 1;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(std::string(help) + sides_help, &options.common);
+  side_arguments(&arguments, &options.sides);
   arguments.api("-a", {Api::posix, Api::mpiio, Api::hdf5}, &options.api);
   arguments.path("-o", &options.path);
   arguments.size("-b", &options.block);
   arguments.size("-t", &options.transfer);
   arguments.count("-s", &options.segments, 1);
   arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("-w", &options.write);
-  arguments.flag("-r", &options.read);
+  arguments.flag("-w", &options.sides.write_only);
+  arguments.flag("-r", &options.sides.read_only);
   arguments.flag("-F", &options.file_per_rank);
   arguments.flag("-c", &options.collective);
   arguments.flag("-e", &options.fsync);
@@ -75,7 +78,6 @@ IorOptions parse_ior_options(int argc, char** argv) {
   arguments.flag("--latency", &options.latency);
   arguments.flag("-k", &options.common.keep);
   arguments.parse_all(argc, argv);
-  if (!options.write && !options.read) options.write = options.read = true;
   if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);
   check(options);
   return options;

@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "file.h"
+#include "sides.h"
 
 namespace kernels {
 
@@ -18,8 +19,7 @@ struct IorOptions {
   int64_t transfer = 256 << 10;
   int64_t segments = 1;
   int repetitions = 1;
-  bool write = false;
-  bool read = false;
+  Sides sides;
   bool file_per_rank = false;
   bool collective = false;
   bool fsync = false;

@@ -33,11 +33,10 @@ std::string library_version() {
 
 void count_nodes() {
   MPI_Comm node = make_node();
-  int rank_on_node = 0;
-  MPI_Comm_rank(node, &rank_on_node);
+  MPI_Comm_rank(node, &the_job.rank_on_node);
   MPI_Comm_size(node, &the_job.ranks_per_node);
   MPI_Comm_free(&node);
-  the_job.nodes = static_cast<int>(sum(rank_on_node == 0 ? 1 : 0));
+  the_job.nodes = static_cast<int>(sum(the_job.rank_on_node == 0 ? 1 : 0));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Job {
   int ranks = 1;
   int nodes = 1;
   int ranks_per_node = 1;
+  int rank_on_node = 0;
   std::string mpi;      // first line of the MPI library's version
   std::string command;  // as given
   double started = 0;   // when MPI was initialised, by wall_clock() of rank 0

@@ -14,6 +14,7 @@
 #include "llm_state.h"
 #include "rank_region.h"
 #include "report.h"
+#include "sides.h"
 
 namespace kernels {
 namespace {
@@ -39,6 +40,7 @@ struct Options {
   int64_t writes = 10;
   int64_t reads = 10;
   bool fsync = true;
+  Sides sides;
 };
 
 double scale_argument(const std::string& text) {
@@ -65,7 +67,8 @@ void set_share(Options* options) {
 
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(std::string(help) + sides_help, &options.common);
+  side_arguments(&arguments, &options.sides);
   arguments.path("-o", &options.path);
   arguments.value("--model", [&](const std::string& name) { options.model = name; });
   arguments.value("--scale",
@@ -86,7 +89,8 @@ class LlmCheckpoints {
       : options_(options),
         region_(options.region),
         pattern_(region_.transfer, 0),
-        buffer_(static_cast<size_t>(region_.transfer)) {
+        buffer_(static_cast<size_t>(region_.transfer)),
+        owner_(options.sides.owner()) {
     report_.api = "POSIX";
     report_.parameters = {{"layout", "file-per-process"},
                           {"model", options.model},
@@ -95,22 +99,16 @@ class LlmCheckpoints {
                           {"transfer_bytes", region_.transfer},
                           {"writes", options.writes},
                           {"reads", options.reads},
+                          options.sides.parameter(),
                           {"fsync", options.fsync ? 1 : 0}};
   }
 
   Report& run() {
-    Times writing, reading;
-    for (int64_t step = 0; step < options_.writes; ++step) {
-      writing += write(step);
-      MPI_Barrier(MPI_COMM_WORLD);
-      if (step > 0) remove_file(path(step - 1, job().rank));
-    }
-    add("write", writing, options_.writes);
-    if (options_.common.corrupt >= 0 && job().rank == 0)
-      corrupt(path(last(), 0), options_.common.corrupt);
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int64_t i = 0; i < options_.reads; ++i) reading += read();
-    if (options_.reads > 0) add("read", reading, options_.reads);
+    if (options_.sides.write()) write_all();
+    Times reading;
+    const int64_t reads = options_.sides.read() ? options_.reads : 0;
+    for (int64_t i = 0; i < reads; ++i) reading += read();
+    if (reads > 0) add("read", reading, reads);
     if (options_.common.check) check();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!options_.common.keep) remove_file(path(last(), job().rank));
@@ -122,6 +120,19 @@ class LlmCheckpoints {
 
   [[nodiscard]] std::string path(int64_t step, int owner) const {
     return region_.path(options_.path + "-" + std::to_string(step), owner);
+  }
+
+  void write_all() {
+    Times writing;
+    for (int64_t step = 0; step < options_.writes; ++step) {
+      writing += write(step);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (step > 0) remove_file(path(step - 1, job().rank));
+    }
+    add("write", writing, options_.writes);
+    if (options_.common.corrupt >= 0 && job().rank == 0)
+      corrupt(path(last(), 0), options_.common.corrupt);
+    MPI_Barrier(MPI_COMM_WORLD);
   }
 
   Times write(int64_t step) {
@@ -145,9 +156,9 @@ class LlmCheckpoints {
   Times read() {
     const auto file = posix_file();
     Stopwatch watch;
-    file->open(path(last(), job().rank), Open::read);
+    file->open(path(last(), owner_), Open::read);
     watch.lap("open");
-    region_.read(*file, job().rank, &buffer_);
+    region_.read(*file, owner_, &buffer_);
     watch.lap("transfer");
     file->close();
     watch.lap("close");
@@ -155,9 +166,10 @@ class LlmCheckpoints {
   }
 
   void check() {
-    const int owner = (job().rank + 1) % job().ranks;
+    const int owner = (owner_ + 1) % job().ranks;
     const std::string name = path(last(), owner);
     Check found;
+    pattern_.use_seed(last());
     pattern_.become_writer(owner);
     const auto file = posix_file();
     file->open(name, Open::read);
@@ -183,6 +195,7 @@ class LlmCheckpoints {
   const RankRegion& region_;
   Pattern pattern_;
   std::vector<char> buffer_;
+  int owner_;  // of what this rank reads
   Report report_;
 };
 

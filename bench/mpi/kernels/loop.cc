@@ -13,6 +13,7 @@
 #include "job.h"
 #include "rank_region.h"
 #include "report.h"
+#include "sides.h"
 
 namespace kernels {
 namespace {
@@ -46,6 +47,7 @@ struct Options {
   std::string way_name = "rewrite";
   bool collective = false;
   bool fsync = false;
+  Sides sides;
 };
 
 Way way_argument(const std::string& text) {
@@ -57,7 +59,8 @@ Way way_argument(const std::string& text) {
 
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(std::string(help) + sides_help, &options.common);
+  side_arguments(&arguments, &options.sides);
   arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
   arguments.path("-o", &options.path);
   arguments.size("-b", &options.region.bytes);
@@ -92,7 +95,8 @@ class Loop {
       : options_(options),
         region_(options.region),
         pattern_(options.region.transfer, 0),
-        buffer_(static_cast<size_t>(options.region.transfer)) {
+        buffer_(static_cast<size_t>(options.region.transfer)),
+        owner_(options.sides.owner()) {
     report_.api = api_name(options.api);
     report_.parameters = {{"layout", region_.file_per_rank ? "file-per-process" : "shared"},
                           {"block_bytes", region_.bytes},
@@ -101,10 +105,24 @@ class Loop {
                           {"compute_ms", options.compute_ms},
                           {"way", options.way_name},
                           {"collective", options.collective ? 1 : 0},
+                          options.sides.parameter(),
                           {"fsync", options.fsync ? 1 : 0}};
   }
 
   Report& run() {
+    if (options_.sides.write()) write_all();
+    if (options_.sides.read()) add("read", read(), 1);
+    if (options_.common.check) check();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!options_.common.keep) remove();
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] std::string path(int owner) const { return region_.path(options_.path, owner); }
+  [[nodiscard]] bool leads() const { return region_.file_per_rank || job().rank == 0; }
+
+  void write_all() {
     remove();
     Times first, others;
     for (int64_t number = 0; number < options_.checkpoints; ++number) {
@@ -117,16 +135,7 @@ class Loop {
     add("write", others, options_.checkpoints - 1);
     if (options_.common.corrupt >= 0 && job().rank == 0) corrupt(path(0), options_.common.corrupt);
     MPI_Barrier(MPI_COMM_WORLD);
-    add("read", read(), 1);
-    if (options_.common.check) check();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (!options_.common.keep) remove();
-    return report_;
   }
-
- private:
-  [[nodiscard]] std::string path(int owner) const { return region_.path(options_.path, owner); }
-  [[nodiscard]] bool leads() const { return region_.file_per_rank || job().rank == 0; }
 
   [[nodiscard]] std::unique_ptr<File> make_file() const {
     if (options_.api == Api::posix) return posix_file();
@@ -180,19 +189,20 @@ class Loop {
   Times read() {
     const auto file = make_file();
     Stopwatch watch;
-    file->open(path(job().rank), Open::read);
+    file->open(path(owner_), Open::read);
     watch.lap("open");
-    region_.read(*file, job().rank, &buffer_);
+    region_.read(*file, owner_, &buffer_);
     watch.lap("transfer");
     file->close();
     watch.lap("close");
     return watch.stop();
   }
 
-  // The last checkpoint, each rank the next one's part.
+  // The last checkpoint, each rank a part that it has not read.
   void check() {
-    const int owner = (job().rank + 1) % job().ranks;
+    const int owner = (owner_ + 1) % job().ranks;
     Check found;
+    pattern_.use_seed(options_.checkpoints - 1);
     pattern_.become_writer(owner);
     const auto file = make_file();
     file->open(path(owner), Open::read);
@@ -218,6 +228,7 @@ class Loop {
   const RankRegion& region_;
   Pattern pattern_;
   std::vector<char> buffer_;
+  int owner_;  // of what this rank reads
   Report report_;
 };
 

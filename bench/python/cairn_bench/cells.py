@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import json
 
-from . import sizes
+from . import reads, sizes
 from .kinds import KINDS
 
 
@@ -39,7 +39,9 @@ def expand(matrix, systems):
             for ranks in matrix["ranks"]:
                 if not any(matches(rule, system, name, ranks) for rule in matrix["exclude"]):
                     hints = {**matrix["systems"][system].get("hints", {}), **entry.get("hints", {})}
-                    cells.append(Cell(system, name, ranks, scaled(entry, matrix["scale"]), hints))
+                    parameters = scaled(entry, matrix["scale"])
+                    parameters |= reads.parameters(matrix["systems"][system])
+                    cells.append(Cell(system, name, ranks, parameters, hints))
     return cells
 
 
@@ -88,16 +90,19 @@ def transfer_bytes(cell):
     return KINDS[cell.kind].transfer_bytes(cell.parameters, cell.ranks)
 
 
-def words(cell, program, directory):
-    """The kernel's command line, without a launcher."""
+def words(cell, program, directory, side=None):
+    """The kernel's command line, without a launcher. side: "write" or "read" only."""
     given = cell.parameters
     result = [program]
     if cell.kind != "program":
         result += ["--format", "json"]
         for key, value in sorted(cell.hints.items()):
             result += ["--hint", f"{key}={value}"]
-        if given.get("check") is False:
+        if given.get("check") is False and side != "write":
             result.append("--no-check")
-        if given.get("keep"):
+        if given.get("keep") and side != "write":
             result.append("--keep")
+        result += reads.SIDES.get(side, [])
+        if "readers" in given:
+            result += ["--readers", given["readers"]]
     return list(map(str, [*result, *KINDS[cell.kind].words(given, directory)]))

@@ -21,6 +21,7 @@ from . import (
     outside,
     page,
     pilot,
+    reads,
     rounds,
     sizes,
     sizing,
@@ -127,9 +128,11 @@ def main(words):
     tables = commands.add_parser(
         "add",
         help="add the judged tables of the source tree to results",
-        description="Adds tables that bench_core and the others have written with --json to the "
-        "results in DIR, which are made if there are none, and makes the page. Pages of runs beside "
-        "a DIR that is named judged show its tables, too.",
+        description=(
+            "Adds tables that bench_core and the others have written with --json to the results in"
+            " DIR, which are made if there are none, and makes the page. Pages of runs beside a DIR"
+            " that is named judged show its tables, too."
+        ),
     )
     tables.add_argument("results", metavar="DIR", type=pathlib.Path)
     tables.add_argument("tables", metavar="TABLE.json", type=pathlib.Path, nargs="+")
@@ -413,6 +416,10 @@ def with_what_they_need(matrix, cells, systems):
     """Cells whose program is here with what it needs, and why others were left out."""
     kept, left_out = [], []
     for cell in cells:
+        unfit = reads.why_not(cell)
+        if unfit is not None:
+            left_out.append(unfit)
+            continue
         problem = what_lacks(cell, systems[cell.system])
         if problem is None:
             kept.append(cell)
@@ -455,7 +462,7 @@ def plan(matrix, cells, systems):
             f"# {cell.name}: {sizes.show(cells_module.file_bytes(cell))} on the medium, "
             f"{sizes.show(cells_module.memory_bytes(cell))} of memory in the ranks"
         )
-        lines.append(" ".join([*variables, *system.words(cell, directory)]))
+        lines += [" ".join([*variables, *each]) for each in system.all_words(cell, directory)]
     total = sum(map(cells_module.file_bytes, cells)) * rounds_to_run
     lines.append(
         f"# {len(cells)} cells, {'at most ' if wanted else ''}{rounds_to_run} rounds "

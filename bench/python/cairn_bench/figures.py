@@ -97,6 +97,8 @@ class CellState:
     nodes: int = 1
     hints: dict = dataclasses.field(default_factory=dict)
     api: str = ""
+    reads: dict = dataclasses.field(default_factory=dict)  # a system's own
+    before: list = dataclasses.field(default_factory=list)  # commands before the last one
 
 
 @dataclasses.dataclass
@@ -146,6 +148,7 @@ class Share:
 
 class Figures:
     def __init__(self, results):
+        self.run = results.run
         self.baseline = results.run["matrix"].get("baseline")
         self.series = {}  # (kernel, access, ranks, system): Series
         self.states = {}  # (kernel, ranks, system): CellState
@@ -181,6 +184,7 @@ class Figures:
         state = self.states.setdefault(where, CellState())
         self.keys[where] = record["cell"]
         state.command, state.environment = record["command"], record["environment"]
+        state.reads, state.before = record.get("reads", {}), record.get("before", [])
         if record["status"] != "ok":
             state.status, state.errors = record["status"], record["errors"]
         output = record["output"]
@@ -310,7 +314,8 @@ class Figures:
         wanted = ("device-read",) if reads else ("device-write",)
         device = self.limit_of_kind("device", wanted, system)
         # Without a sync a write ends in the page cache, and reads come from there.
-        found = [device, copy] if state.fsync and not reads else [copy, device]
+        past_cache = state.reads.get("after") if reads else state.fsync
+        found = [device, copy] if past_cache else [copy, device]
         if reads and state.nodes > 1 and system in self.cairn:
             found.append(self.limit_of_kind("network", ("get", "message"), system))
         return [limit for limit in found if limit is not None]

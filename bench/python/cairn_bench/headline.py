@@ -1,13 +1,13 @@
 """The page at a glance: what readers of papers on storage look for, one column for each system.
 
-Rates, times and scaling are those of one kernel: the first of the matrix that writes and reads data.
-"""
+Rates, times and scaling are those of one kernel: the first of the matrix that writes and reads
+data. """
 
 import statistics
 
 from . import ratios, sizes, summary
+from .moved import medium_in_memory, moved
 
-MEMORY = ("tmpfs", "ramfs", "hugetlbfs")
 SMALL_CALL = 4096
 OPERATIONS = ("create", "stat", "remove")
 
@@ -39,6 +39,7 @@ class Headline:
                 ("application goes on after", self.goes_on),
                 ("data are durable after", self.durable),
                 ("restart has read them after", self.restarted),
+                ("its reads", self.reads),
                 ("parallel efficiency, write", self.scaling),
                 ("slowest rank / median rank, write", self.imbalance),
             ]
@@ -91,7 +92,9 @@ class Headline:
         ratio = ratios.paired(mine.rates, self.series(access, best).rates)
         if ratio is None:
             return ""
-        return f"x{ratio.ratio:.2f} of {best} ({ratio.low:.2f}..{ratio.high:.2f}, n = {ratio.pairs})"
+        return (
+            f"x{ratio.ratio:.2f} of {best} ({ratio.low:.2f}..{ratio.high:.2f}, n = {ratio.pairs})"
+        )
 
     def in_memory(self, system):
         return medium_in_memory(self.run, system)
@@ -118,6 +121,13 @@ class Headline:
     def restarted(self, system):
         series = self.series("read", system)
         return f"{statistics.median(series.seconds.values()):.3f} s" if series else ""
+
+    def reads(self, system):
+        if self.series("read", system) is None:
+            return ""
+        state = self.state(system)
+        found = moved("read", state, self.in_memory(system))
+        return "; ".join(filter(None, [found, state.reads.get("how")]))
 
     def scaling(self, system):
         points = {
@@ -205,13 +215,6 @@ class Headline:
 
     def mpi(self, system):
         return self.run["systems"][system].get("mpi", "")
-
-
-def medium_in_memory(run, system):
-    """Whether the data of a system lie in memory while a kernel runs."""
-    found = run["systems"][system]
-    where = found.get("pool_directory") or found.get("directory", {})
-    return where.get("type") in MEMORY
 
 
 def rate_text(rate):

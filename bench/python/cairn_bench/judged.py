@@ -1,8 +1,7 @@
 """Judged tables: what bench_core and the others of the source tree write with --json.
 
-They join the store as records of the kind `judged`, one for each table. The newest of a name counts.
-A page shows those of its own results, else those of the directory `judged` beside them.
-"""
+They join the store as records of the kind `judged`, one for each table. The newest of a name
+counts. A page shows those of its own results, else those of the directory `judged` beside them. """
 
 import datetime
 import hashlib

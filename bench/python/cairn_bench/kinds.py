@@ -42,7 +42,8 @@ def of_ior(given, directory):
     return [
         *api(given),
         *flags(given, {"fsync": "-e", "collective": "-c", "barriers": "-g"}),
-        *flags(given, {"reorder": "-C", "random_order": "-z", "latency": "--latency"}),
+        *(["-C"] if given.get("reorder") and "readers" not in given else []),
+        *flags(given, {"random_order": "-z", "latency": "--latency"}),
         *per_process(given),
         *("-b", given["block"], "-t", given["transfer"], "-s", given["segments"]),
         *given.get("options", []),
@@ -138,10 +139,12 @@ def of_mdtest(given, directory):
 
 
 def of_llmckpt(given, directory):
+    # Only the first read meets no cache.
+    times = min(1, given["reads"]) if "reads_after" in given else given["reads"]
     return [
         *([] if given["fsync"] else ["--no-sync"]),
         *("--model", given["model"], "--scale", f"{given['model_scale']:.9g}"),
-        *("-t", given["transfer"], "-n", given["checkpoints"], "-r", given["reads"]),
+        *("-t", given["transfer"], "-n", given["checkpoints"], "-r", times),
         *given.get("options", []),
         *("-o", f"{directory}/llm"),
     ]

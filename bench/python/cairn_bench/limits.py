@@ -112,7 +112,8 @@ def words_of_fio(ranks, region, directory):
     return [
         installation.found("fio"),
         "--output-format=json",
-        *(["--ioengine=libaio", f"--iodepth={FIO_DEPTH}"] if asynchronous else ["--ioengine=psync"]),
+        *(["--ioengine=libaio", f"--iodepth={FIO_DEPTH}"]
+          if asynchronous else ["--ioengine=psync"]),
         *("--direct=1", "--bs=1m", f"--size={region}", f"--numjobs={ranks}", "--group_reporting"),
         *("--thread", "--fallocate=none", f"--directory={directory}"),
         "--filename_format=limit.$jobnum.$filenum",  # the second job reads the first one's files

@@ -5,38 +5,68 @@ import pathlib
 import shlex
 import statistics
 
-from . import charts, figures as figures_module, headline, judged, sizes, sizing, strips, summary, umami
+from . import (
+    charts,
+    figures as figures_module,
+    headline,
+    judged,
+    sizes,
+    sizing,
+    strips,
+    summary,
+    umami,
+)
 from .errors import telling_line
+from .moved import medium_in_memory, moved
 
 LATENCIES = ("p50", "p90", "p99", "p99.9")
 STYLE = pathlib.Path(__file__).with_name("page.css")
 NOTES = [
-    "Rates are MiB/s: bytes that the ranks asked for, divided by the time of the slowest rank. "
-    "Each byte of a file counts once.",
-    "Times are those of the original programs' figures, named in each table: with open and close, "
-    "and for hacc with the header and the memory of the read. read+subset of bdcats contains the "
-    "choice of a random tenth.",
-    "Reads follow writes on the same node, so the data may lie in memory: no cache was dropped.",
-    "The line below a bar is the 95 % interval of the geometric mean of one system's rates. The "
-    "bars of the phases are those of single ranks, from the first to the last: a long one is a "
-    "straggler. Of more than 32 ranks, a bar is the slowest one of some neighbours.",
-    "The interval is the 95 % interval of paired ratios: Student's t on the logarithms of the "
-    "ratios of each round. It holds for one comparison, not for the table. Whether a difference is "
-    "shown is decided over the whole table, after Holm: all verdicts together are wrong with a "
-    "probability of 5 %. The number of rounds was fixed before they began.",
-    "Per cent of a limit: the rate divided by that of a copy between the ranks' buffers and a warm "
-    "mapping of the same medium, by as many ranks, in the same round. For writes it is the faster "
-    "one of a plain copy and one past the cache. On a disk there is also the limit of the device: "
-    "direct writes, with a sync, and direct reads, past the page cache; a synced write is judged "
-    "by that one. A share above 100 % is possible and stands with the name of its limit: the limit "
-    "is that of one way, not of the hardware, and what lies in the page cache needs no device.",
-    "Verified: bytes compared with what was written, outside of all times. A cell with one wrong "
-    "byte is INVALID and void.",
-    "Start-up: from the start of the command until MPI is initialised, with the launcher and, for "
-    "Cairn, its pool. Finalize: from the last figure to the end of the command, with Cairn's drain. "
-    "Memory of a node: what the ranks have for themselves after an access, the growth of files in "
-    "memory (tmpfs, huge pages) during the command on the node that started it, and a pool that "
-    "was there before. Whole command: from start to exit, with the check.",
+    (
+        "Rates are MiB/s: bytes that the ranks asked for, divided by the time of the slowest rank. "
+        "Each byte of a file counts once."
+    ),
+    (
+        "Times are those of the original programs' figures, named in each table: with open and"
+        " close, and for hacc with the header and the memory of the read. read+subset of bdcats"
+        " contains the choice of a random tenth."
+    ),
+    (
+        "Reads follow writes on the same node, so the data may lie in memory: no cache was dropped."
+        " The systems whose reads come after a remount, meet no page cache, or are those of other"
+        " ranks say so in each cell."
+    ),
+    (
+        "The line below a bar is the 95 % interval of the geometric mean of one system's rates. The"
+        " bars of the phases are those of single ranks, from the first to the last: a long one is a"
+        " straggler. Of more than 32 ranks, a bar is the slowest one of some neighbours."
+    ),
+    (
+        "The interval is the 95 % interval of paired ratios: Student's t on the logarithms of the"
+        " ratios of each round. It holds for one comparison, not for the table. Whether a"
+        " difference is shown is decided over the whole table, after Holm: all verdicts together"
+        " are wrong with a probability of 5 %. The number of rounds was fixed before they began."
+    ),
+    (
+        "Per cent of a limit: the rate divided by that of a copy between the ranks' buffers and a"
+        " warm mapping of the same medium, by as many ranks, in the same round. For writes it is"
+        " the faster one of a plain copy and one past the cache. On a disk there is also the limit"
+        " of the device: direct writes, with a sync, and direct reads, past the page cache; a"
+        " synced write is judged by that one. A share above 100 % is possible and stands with the"
+        " name of its limit: the limit is that of one way, not of the hardware, and what lies in"
+        " the page cache needs no device."
+    ),
+    (
+        "Verified: bytes compared with what was written, outside of all times. A cell with one"
+        " wrong byte is INVALID and void."
+    ),
+    (
+        "Start-up: from the start of the command until MPI is initialised, with the launcher and,"
+        " for Cairn, its pool. Finalize: from the last figure to the end of the command, with"
+        " Cairn's drain. Memory of a node: what the ranks have for themselves after an access, the"
+        " growth of files in memory (tmpfs, huge pages) during the command on the node that started"
+        " it, and a pool that was there before. Whole command: from start to exit, with the check."
+    ),
 ]
 
 
@@ -237,7 +267,7 @@ def overview_cell(found, run, kernel, access, ranks, system):
             text += f'<small class="{kind}">x{ratio.ratio:.2f} ({interval})</small>'
         else:
             text += f"<small>no difference shown ({interval})</small>"
-    where = medium_of(access, state, headline.medium_in_memory(run, system))
+    where = moved(access, state, medium_in_memory(run, system))
     verified = f"{sizes.show(state.verified)} verified" if state.checked else "not verified"
     return f"{text}<small>{escape(', '.join(filter(None, [where, verified])))}</small>"
 
@@ -303,7 +333,8 @@ def latencies(found):
         if series is None or not series.latency:
             continue
         values = [headline.percentile(series, name) for name in LATENCIES]
-        cells = "".join("<td></td>" if one is None else f"<td>{one / 1e3:.1f}</td>" for one in values)
+        cells = "".join("<td></td>" if one is None else f"<td>{one / 1e3:.1f}</td>"
+                        for one in values)
         title = f"{key[0]} {key[1]} on {key[3]}"
         size = sizes.show(series.transfer_bytes)
         about = f"{summary.of_ranks(key[2])}, {size} a call"
@@ -323,7 +354,10 @@ def latencies(found):
             drawn += [f"<h3>{escape(title)}</h3>", f'<div class="wide" tabindex="0">{chart}</div>']
     return [
         "<h2>Latency of a call, µs</h2>",
-        f'<div class="wide" tabindex="0"><table><thead><tr><th scope="col">calls</th>{heads}</tr></thead><tbody>',
+        (
+            '<div class="wide" tabindex="0"><table><thead><tr><th'
+            f' scope="col">calls</th>{heads}</tr></thead><tbody>'
+        ),
         *rows,
         "</tbody></table></div>",
         *drawn,
@@ -379,7 +413,7 @@ def details(found, run, kernel, access, ranks):
         if series:
             phases.append((system, charts.phase_medians(series.phases)))
         shares = found.shares(kernel, access, ranks, system)
-        in_memory = headline.medium_in_memory(run, system)
+        in_memory = medium_in_memory(run, system)
         rows.append(detail_row(system, access, state, series, shares, mark, in_memory))
     heads = [
         "system",
@@ -429,13 +463,16 @@ def unit_of(found, kernel, access, ranks):
     )
 
 
-def medium_of(access, state, in_memory):
-    """Whether an access was synced, or what it was read from; "" for calls that move no data."""
-    if access.startswith("write") or access in ("file", "persist", "drain", "cairn"):
-        return "synced" if state.fsync else "not synced"
-    if access.startswith("read"):
-        return "from memory" if in_memory else "cached: no cache was dropped"
-    return ""
+def moved_cell(access, state, in_memory):
+    """With what was done between the writes and the reads, and what stayed cached."""
+    text = moved(access, state, in_memory)
+    if not access.startswith(("read", "restore")) or not state.reads.get("how"):
+        return escape(text)
+    more = [state.reads["how"]]
+    if state.reads.get("file_bytes"):
+        cached, total = (sizes.show(state.reads[key]) for key in ("cached_bytes", "file_bytes"))
+        more.append(f"{cached} of {total} still cached")
+    return escape(text) + "".join(f"<small>{escape(each)}</small>" for each in more)
 
 
 def shares_cell(shares):
@@ -466,7 +503,7 @@ def detail_row(system, access, state, series, shares, mark, in_memory):
             sizes.show(round(statistics.median(state.memory))) if state.memory else "",
             f"{statistics.median(state.walls):.2f} s",
             verified,
-            medium_of(access, state, in_memory),
+            moved_cell(access, state, in_memory),
             escape(state.api),
         ]
     return (
@@ -507,7 +544,9 @@ def machine(run):
 def commands(found):
     lines = []
     for (kernel, ranks, system), state in found.states.items():
-        words = [*(f"{key}={value}" for key, value in state.environment.items()), *state.command]
+        variables = [f"{key}={value}" for key, value in state.environment.items()]
+        steps = [*(step["command"] for step in state.before), state.command]
+        text = "\n".join(shlex.join([*variables, *step]) for step in steps)
         hints = (
             "\n# hints in force: " + ", ".join(f"{k}={v}" for k, v in sorted(state.hints.items()))
             if state.hints
@@ -515,6 +554,6 @@ def commands(found):
         )
         lines.append(
             f"<details><summary>{escape(kernel)} on {escape(system)}, {ranks} ranks</summary>"
-            f"<pre>{escape(shlex.join(words))}{escape(hints)}</pre></details>"
+            f"<pre>{escape(text)}{escape(hints)}</pre></details>"
         )
     return lines

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import uuid
 
-from . import SCHEMA, kinds, launch, limits, machine, memory, outside, pilot, progress, store
+from . import SCHEMA, kinds, launch, limits, machine, memory, outside, pilot, progress, reads, store
 from . import systems as systems_module
 from .errors import telling_line
 
@@ -201,11 +201,17 @@ class Runner:
     def _cell(self, cell, number):
         system = self.systems[cell.system]
         directory = system.fresh_directory()
-        words = system.words(cell, directory)
         own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
-        found = self._run(
-            *(words, own, system.mpi, cell.ranks, directory, number, reader_of(cell))
-        )
+
+        def run(words, reader=reader_of(cell), place=directory):
+            return self._run(words, own, system.mpi, cell.ranks, place, number, reader)
+
+        if "reads_after" in cell.parameters:
+            found = self._in_two(system, cell, directory, run)
+        else:
+            found = run(system.words(cell, directory))
+            about = reads.of(system.given)
+            found |= {"reads": {**about, "how": ""}} if about else {}
         shutil.rmtree(directory, ignore_errors=True)
         return {
             "record": "result",
@@ -216,6 +222,18 @@ class Runner:
             "ranks": cell.ranks,
             "pool_bytes": memory.bytes_of(system.pools) if system.cairn == "kept" else 0,
         }
+
+    def _in_two(self, system, cell, directory, run):
+        """A cell whose reads meet no cache: a command writes, a later one reads."""
+        write, between, read = run(system.words(cell, directory, "write")), None, None
+        step = system.between(cell, directory) if write["status"] == "ok" else None
+        if step is not None:
+            what, words = step
+            # An unmount must not find a working directory in its way.
+            between = (what, run(words, *([nothing, "/"] if what == "remount" else [])))
+        if write["status"] == "ok" and (between is None or between[1]["status"] == "ok"):
+            read = run(system.words(cell, directory, "read"))
+        return reads.joined(write, between, read, system.given)
 
     def _limit(self, limit, number):
         own = self.systems[(*limit.systems, *limit.drains)[0]].environment(limit.ranks)
@@ -292,6 +310,11 @@ def kernel_output(text):
                 continue
             return found if isinstance(found, dict) and "accesses" in found else None
     return None
+
+
+def nothing(_text):
+    """The output of a command that measures nothing."""
+    return {"valid": True, "parameters": {"file_bytes": None, "cached_bytes": None}}
 
 
 def reader_of(cell):

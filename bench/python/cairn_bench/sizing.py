@@ -1,8 +1,8 @@
 """Sizes that make a run take a wanted time: the matrix's `target_s`, for all its rounds together.
 
-Every cell runs at two small scales. The time of a round is taken as a constant and a part that grows
-with the scale. The scale is a rounded one, so that later runs on the same machine mostly do the same work.
-"""
+Every cell runs at two small scales. The time of a round is taken as a constant and a part that
+grows with the scale. The scale is a rounded one, so that later runs on the same machine mostly do
+the same work. """
 
 import math
 

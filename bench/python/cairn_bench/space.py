@@ -46,6 +46,13 @@ def memory_available():
     return free
 
 
+def drains(cell, system):
+    """Whether Cairn writes the cell's files to the directory."""
+    return cell.parameters.get("keep") or (
+        system.cairn == "fresh" and "reads_after" in cell.parameters
+    )
+
+
 def what_does_not_fit(all_cells, limits, systems):
     """Lines for people; empty if everything fits."""
     found = []
@@ -58,14 +65,18 @@ def what_does_not_fit(all_cells, limits, systems):
     for cell in all_cells:
         system = systems[cell.system]
         data = cells.file_bytes(cell)
-        # Under Cairn the data lie in the pool; the kernels remove their files before the drain.
+        # Under Cairn the data lie in the pool; most kernels remove their files before the drain.
         where = system.medium
         need = system.pool_size(cell) if system.cairn else data
-        if need > free_on(where) * SHARE:
-            found.append(
-                f"{cell.name}: needs {sizes.show(need)} in {where}, "
-                f"which has {sizes.show(free_on(where))} free"
-            )
+        places = [(where, need)]
+        if system.cairn and drains(cell, system):
+            places.append((system.directory, data))
+        found += [
+            f"{cell.name}: needs {sizes.show(size)} in {place}, "
+            f"which has {sizes.show(free_on(place))} free"
+            for place, size in places
+            if size > free_on(place) * SHARE
+        ]
         wanted = cells.memory_bytes(cell) + standing
         if in_memory(where) and system.cairn != "kept":
             wanted += need

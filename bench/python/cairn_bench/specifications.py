@@ -113,18 +113,13 @@ def ranks(title, rows, systems):
     phases = list(dict.fromkeys(row["phase"] for row in rows))
     count = len({row["rank"] for row in rows})
     return head(
-        title,
-        rows,
-        facet={"row": {**names("system", systems), "header": {"labelAngle": 0, "labelAlign": "left"}}},
-        spec={
-            "width": WIDTH,
-            "height": max(16, 5 * count),
-            "mark": "bar",
-            "encoding": {
+        title, rows, facet={
+            "row": {**names("system", systems), "header": {"labelAngle": 0, "labelAlign": "left"}}
+        }, spec={
+            "width": WIDTH, "height": max(16, 5 * count), "mark": "bar", "encoding": {
                 "x": across("seconds", "seconds of each rank"),
                 "y": {"field": "rank", "type": "ordinal", "axis": None},
-                "color": names("phase", phases),
-                "order": across("number", None),
+                "color": names("phase", phases), "order": across("number", None),
             },
         },
     )
@@ -166,48 +161,27 @@ def history(title, past):
         "encoding": {"y": {"datum": newest}},
     }
     return {
-        "$schema": SCHEMA,
-        "title": title,
-        "resolve": {"scale": {"y": "shared"}},
-        "hconcat": [
-            {
-                "width": WIDTH,
-                "height": 80,
-                "data": {"values": series},
-                "layer": [
-                    {
-                        "mark": {"type": "line", "point": {"color": paint}, "color": paint},
-                        "encoding": point,
-                    },
-                    {
-                        "encoding": point,
-                        "transform": [{"filter": "datum.newest"}],
-                        "mark": {
-                            **{"type": "point", "shape": STAR, "size": 150, "filled": True},
-                            **{"color": paint, "opacity": 1},
-                        },
-                    },
-                    at_newest,
-                ],
-            },
-            {
-                "width": 40,
-                "height": 80,
-                "data": {"values": [box]},
-                "layer": [
-                    {
-                        "mark": "rule",
-                        "encoding": {"y": across("p5", None, scale={"zero": False}), "y2": {"field": "p95"}},
-                    },
-                    {
-                        "mark": {"type": "bar", "size": 20, "color": paint, "opacity": 0.5},
-                        "encoding": {"y": across("p25", None), "y2": {"field": "p75"}},
-                    },
-                    {"mark": {"type": "tick", "size": 20}, "encoding": {"y": across("p50", None)}},
-                    at_newest,
-                ],
-            },
-        ],
+        "$schema": SCHEMA, "title": title, "resolve": {"scale": {"y": "shared"}}, "hconcat": [{
+            "width": WIDTH, "height": 80, "data": {"values": series}, "layer": [{
+                "mark": {"type": "line", "point": {"color": paint}, "color": paint},
+                "encoding": point,
+            }, {
+                "encoding": point, "transform": [{"filter": "datum.newest"}], "mark": {
+                    **{"type": "point", "shape": STAR, "size": 150, "filled": True},
+                    **{"color": paint, "opacity": 1},
+                },
+            }, at_newest, ],
+        }, {
+            "width": 40, "height": 80, "data": {"values": [box]}, "layer": [{
+                "mark": "rule", "encoding": {
+                    "y": across("p5", None, scale={"zero": False}), "y2": {"field": "p95"}
+                },
+            }, {
+                "mark": {"type": "bar", "size": 20, "color": paint, "opacity": 0.5},
+                "encoding": {"y": across("p25", None), "y2": {"field": "p75"}},
+            }, {"mark": {"type": "tick", "size": 20}, "encoding": {"y": across("p50", None)}},
+                                                                            at_newest, ],
+        }, ],
     }
 
 

@@ -3,6 +3,7 @@
 import statistics
 
 from . import sizes
+from .moved import medium_in_memory, moved
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
 
@@ -37,6 +38,7 @@ def lines(figures):
             "n",
             "of the limit",
             f"against {figures.baseline}" if figures.baseline else "",
+            "moved",
             "verified",
         ]
     ]
@@ -45,7 +47,7 @@ def lines(figures):
             if figures.state(where[0], where[2], system) is not None:
                 rows.append(row(figures, *where, system))
     return [
-        *columns(rows, {0, 1, 3, 6, 8, 9}),
+        *columns(rows, {0, 1, 3, 6, 8, 9, 10}),
         *system_lines(figures),
         *noise_lines(figures),
     ]
@@ -75,7 +77,7 @@ def row(figures, kernel, access, ranks, system):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     begin = [kernel, access, str(ranks), system]
     if series is None:
-        return [*begin, MARKS.get(state.status, "-"), *[""] * 5, verified]
+        return [*begin, MARKS.get(state.status, "-"), *[""] * 6, verified]
     where = (kernel, access, ranks, system)
     return [
         *begin,
@@ -85,6 +87,7 @@ def row(figures, kernel, access, ranks, system):
         str(len(series.rates)),
         shares_text(figures.shares(*where)),
         ratio_text(figures.ratio(*where), figures.differs(*where)),
+        moved(access, state, medium_in_memory(figures.run, system)),
         verified,
     ]
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from . import cells, installation, outside, sizes
+from . import cells, installation, outside, reads, sizes
 from .errors import Mistake
 
 CPUS = len(os.sched_getaffinity(0))
@@ -44,7 +44,7 @@ class System:
                 found.append(
                     f"systems.{self.name}.{key}: {directory}: not a directory that you can write to"
                 )
-        return found
+        return [*found, *reads.problems(self.name, self.given, self.directory)]
 
     @property
     def medium(self):
@@ -108,15 +108,34 @@ class System:
         directory.mkdir()
         return directory
 
-    def words(self, cell, directory):
-        """The whole command line of a cell in a directory."""
-        words = cells.words(cell, self.program(cell), directory)
+    def between(self, cell, directory):
+        """(what, words) of the command between a cell's writes and its reads, or None."""
+        kernel = [str(installation.kernel(self.mpi, "drop")), "--format", "json"]
+        drop = [*installation.launch_words(self.mpi, cell.ranks, self.launcher), *kernel]
+        return reads.command_between(self.given, directory, drop)
+
+    def all_words(self, cell, directory):
+        """Each command line of a cell, one after the other."""
+        if "reads_after" not in cell.parameters:
+            return [self.words(cell, directory)]
+        between = self.between(cell, directory)
+        return [
+            self.words(cell, directory, "write"),
+            *([between[1]] if between else []),
+            self.words(cell, directory, "read"),
+        ]
+
+    def words(self, cell, directory, side=None):
+        """The whole command line of a cell in a directory. side: "write" or "read" only."""
+        words = cells.words(cell, self.program(cell), directory, side)
         if cell.kind != "program" or outside.PROGRAMS[cell.parameters["program"]].uses_mpi:
             words = [*installation.launch_words(self.mpi, cell.ranks, self.launcher), *words]
         words = [*map(str, self.given.get("prefix", [])), *words]
         if not self.cairn:
             return words
         size = [] if self.cairn == "kept" else ["--pool-size", str(self.pool_size(cell))]
+        if self.cairn == "kept" and side == "write":
+            size += ["--drain", "never"]
         pools = str(self.pools or self.pool_directory / "cairn-bench-POOLS")
         return [
             installation.command(),
