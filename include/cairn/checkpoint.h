@@ -102,6 +102,14 @@ enum cairn_checkpoint_level {
 #define CAIRN_CHECKPOINT_PARTNER 8U
 /* All reads are as with CAIRN_READ_CYCLIC, and restart_test says whether such a read can be. */
 #define CAIRN_CHECKPOINT_CYCLIC 16U
+/* Versions are copied to options.lower while the program goes on, by a thread of the lowest rank of
+ * each node, which calls no MPI. It copies one version at a time. On one node the newest committed
+ * one is next. On several nodes it is the next that is committed when all nodes have copied their
+ * parts of the one before. test, progress and the observer say when a version is at GLOBAL; of one
+ * that was passed over test says 0, and wait copies it. finalize copies the newest version, as
+ * without the flag. The bytes of a version that is being copied stay in the pool, which needs room
+ * for one version more. -EINVAL from init: options.lower is not set. */
+#define CAIRN_CHECKPOINT_BACKGROUND 32U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -127,7 +135,8 @@ typedef struct cairn_checkpoint_options {
    * there and none can be had, unless the run is FRESH. */
   const char* lower;
   uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
-  uint32_t reserved;
+  /* With CAIRN_CHECKPOINT_BACKGROUND: only versions whose number is a multiple of it; 0: all. */
+  uint32_t lower_multiple;
   const char* halt_file;   /* should_exit() says yes once it is there; or NULL */
   uint64_t end_time_ns;    /* of the job, since 1970; 0: SLURM_JOB_END_TIME, if that is set */
   uint64_t exit_margin_ns; /* what the program needs besides a last checkpoint */
@@ -333,8 +342,9 @@ CAIRN_API int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const cha
 CAIRN_API int cairn_checkpoint_commit(cairn_checkpoint* checkpoint);
 
 /* Says whether `level` is reached: 1, 0, or the error that makes it impossible. `progress` may be
- * NULL. Does not wait. -EOPNOTSUPP: there is no such level in this run. -ENOENT: no such handle;
- * those of the last 4096 versions are known. */
+ * NULL. Does not wait. With CAIRN_CHECKPOINT_BACKGROUND also the error of a copy to lower, whose
+ * text begins with "level GLOBAL": wait tries again. -EOPNOTSUPP: there is no such level in this
+ * run. -ENOENT: no such handle; those of the last 4096 versions are known. */
 CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, cairn_checkpoint_progress* progress);
 /* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
@@ -347,7 +357,8 @@ CAIRN_API int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoi
                                     uint32_t level, uint32_t timeout_ms);
 
 /* Is called when a version of this context reaches a level on this rank, or has failed: inside
- * write, iwrite, commit, test, wait and finalize, by their thread. Must not call this API. */
+ * write, iwrite, commit, test, wait and finalize, by their thread. Of a copy behind the program's
+ * back it learns in the first such call afterwards. Must not call this API. */
 typedef void (*cairn_checkpoint_observer)(void* context, cairn_checkpoint_handle handle,
                                           int64_t version,
                                           const cairn_checkpoint_progress* progress);

@@ -14,12 +14,16 @@ namespace {
 Status check_options(const cairn_checkpoint_options& options) {
   CAIRN_TRY(check_flags(options.flags,
                         CAIRN_CHECKPOINT_FRESH | CAIRN_CHECKPOINT_LOOK | CAIRN_CHECKPOINT_SIGNALS |
-                            CAIRN_CHECKPOINT_PARTNER | CAIRN_CHECKPOINT_CYCLIC,
+                            CAIRN_CHECKPOINT_PARTNER | CAIRN_CHECKPOINT_CYCLIC |
+                            CAIRN_CHECKPOINT_BACKGROUND,
                         "cairn_checkpoint_init"));
   constexpr uint32_t least = 256U << 10;
   const uint32_t block = options.block_size;
   if (block != 0 && block != least && block != 2 * least && block != 4 * least)
     return fail(EINVAL, "options: block_size %u: expected 256 KiB, 512 KiB or 1 MiB", block);
+  const bool has_lower = options.lower != nullptr && options.lower[0] != 0;
+  if ((options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0 && !has_lower)
+    return fail(EINVAL, "options: CAIRN_CHECKPOINT_BACKGROUND: lower is not set");
   if (options.code_version != nullptr && std::strlen(options.code_version) > 63)
     return fail(EINVAL, "options: code_version: at most 63 bytes");
   return Status();

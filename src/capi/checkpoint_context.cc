@@ -15,6 +15,7 @@ using cairn::fail;
 using cairn::Status;
 
 cairn_checkpoint::~cairn_checkpoint() {
+  ckpt::BackgroundDrain::end(std::move(background));
   forget_reading();
   answers.reset();
   writer.reset();
@@ -108,13 +109,14 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     answers->proceed_with([this] { return writer->advance(); });
     nodes = (*exchange)->take_nodes();
   }
-  observed_staged = observed_decided = run->last_sequence();
+  observed_staged = observed_decided = observed_global = run->last_sequence();
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
   last_of_pools = is_fresh ? run->last_sequence() : catalogue.last_sequence();
   if (is_fresh) writer->drop_damaged_with_next();
   if (is_fresh) passed_to = run->last_sequence();
   may_write = is_fresh || catalogue.versions().empty();
+  begin_background();
   return Status();
 }
 
@@ -140,6 +142,7 @@ Status cairn_checkpoint::close() {
     if (status.ok() && !drained.ok()) text = cairn::last_detail();
     if (status.ok()) status = drained;
   }
+  ckpt::BackgroundDrain::end(std::move(background));
   if (writer) tell_observer();
   if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
   // Whatever became of the versions: all leaders have begun the same gathers.

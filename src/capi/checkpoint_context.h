@@ -15,6 +15,7 @@
 #include "capi/checkpoint_nodes.h"
 #include "capi/exit_watch.h"
 #include "capi/handles.h"
+#include "checkpoint/redundancy/background_drain.h"
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/restart/counted_line.h"
@@ -113,6 +114,7 @@ struct cairn_checkpoint {
   void* observer_context = nullptr;
   uint64_t observed_staged = 0;  // sequences that it was told of
   uint64_t observed_decided = 0;
+  uint64_t observed_global = 0;
   std::string lower;
   // What init found damaged there, newer than what it got back.
   struct SkippedInLower {
@@ -124,6 +126,8 @@ struct cairn_checkpoint {
   uint64_t last_of_pools = 0;
   std::optional<cairn::capi::ExitWatch> exit_watch;
   uint64_t told_sequence = 0;
+  // On the leader of a node; ends before what it uses.
+  std::unique_ptr<cairn::checkpoint::BackgroundDrain> background;
 
   // Versions that were begun and have variables of their own (begin, write_var, commit).
   void end_collecting();
@@ -132,12 +136,29 @@ struct cairn_checkpoint {
   cairn_checkpoint_progress progress_of(uint64_t sequence, bool is_decided);
   // Has the version a copy in lower?
   [[nodiscard]] bool is_global(uint64_t sequence);
+  // When it was copied, since 1970; 0: it was not.
+  [[nodiscard]] uint64_t global_ns(uint64_t sequence);
   // Rank 0 copies it there, or on several nodes the leader of each. Collective.
   cairn::Status wait_for_global(uint64_t sequence);
   cairn::Status meet_in_lower(uint64_t sequence);
   // What rank 0 or a leader does for it.
   cairn::Status drain_to_lower(uint64_t sequence);
   [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
+  [[nodiscard]] uint32_t kept_in_lower() const {
+    return options.lower_keep == 0 ? 2 : options.lower_keep;
+  }
+
+  // Copies behind the program's back (checkpoint_background.cc).
+  void begin_background();
+  // The version that this rank has just handed over, on one node, or that all nodes have committed.
+  void copy_when_committed(int64_t number);
+  void copy_committed(const cairn::checkpoint::KnownVersion& known);
+  [[nodiscard]] bool is_to_be_copied(int64_t number) const;
+  // Why the thread could not copy the version; 0: that is unknown.
+  [[nodiscard]] int error_of_copy(uint64_t sequence) const;
+  [[nodiscard]] cairn::Status told_of_copy(uint64_t sequence) const;
+  cairn::Result<bool> was_copied(uint64_t sequence);
+
   // The newest one is there when the run ends. All ranks.
   cairn::Status drain_newest();
   // On one node all ranks get the error of the rank that copies. `is_fine`: this rank has no other

@@ -4,10 +4,9 @@
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
 #include "checkpoint/redundancy/drain_nodes.h"
-#include "checkpoint/redundancy/drain_version.h"
+#include "checkpoint/redundancy/drain_part.h"
 #include "checkpoint/redundancy/restore_nodes.h"
 #include "checkpoint/redundancy/restore_version.h"
-#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/version/drop.h"
 #include "checkpoint/version/failure_text.h"
 #include "checkpoint/version/set_user.h"
@@ -34,11 +33,6 @@ Status renew_catalogue(cairn_checkpoint* checkpoint) {
   return Status();
 }
 
-Status begin(cairn_checkpoint* checkpoint, const ckpt::DrainedPart& part, ckpt::LowerSet* lower) {
-  return ckpt::begin_drain(*checkpoint->set, checkpoint->catalogue, checkpoint->used_sequences(),
-                           part, lower);
-}
-
 // The part of this host. A run on one host, and a host without a part of its own, have the others
 // as copies.
 std::vector<uint32_t> slots_to_drain(const cairn_checkpoint& checkpoint,
@@ -47,58 +41,29 @@ std::vector<uint32_t> slots_to_drain(const cairn_checkpoint& checkpoint,
   return {known.slot};
 }
 
-// Under the lock, but for the copy of a part of several: other hosts copy theirs meanwhile.
-Result<uint32_t> drain_part(cairn_checkpoint* checkpoint, uint64_t sequence, uint32_t keep,
-                            ckpt::LowerSet* lower, std::vector<ckpt::DrainedPart>* parts) {
-  auto lock = lower->lock(longest_wait_ns);
-  if (!lock.ok()) return lock.status();
-  // The lock's last holder may have copied what a run has written since.
-  if (!checkpoint->run) CAIRN_TRY(checkpoint->look_again());
-  const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
-  if (known == nullptr) return fail(ENOENT, "the version is gone");
-  for (const uint32_t number : slots_to_drain(*checkpoint, *known)) {
-    CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
-    CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
-    parts->push_back(std::move(opened));
-  }
-  if (parts->empty()) return fail(ENOENT, "this host has no part of the version");
-  const ckpt::DrainedPart& first = parts->front();
-  CAIRN_TRY(begin(checkpoint, first, lower));
-  const bool is_alone = first.version().parts == 1;
-  if (!is_alone) lock = cairn::tier::sys::Descriptor();
-  for (ckpt::DrainedPart& part : *parts) CAIRN_TRY(ckpt::copy_aside(&part, lower));
-  if (!is_alone) {
-    lock = lower->lock(longest_wait_ns);
-    if (!lock.ok()) return lock.status();
-    if (!checkpoint->run) CAIRN_TRY(renew_catalogue(checkpoint));
-    CAIRN_TRY(begin(checkpoint, first, lower));
-  }
-  bool is_changed = false;
-  for (ckpt::DrainedPart& part : *parts) {
-    is_changed = is_changed || part.aside.has_value();
-    CAIRN_TRY(ckpt::name_part(&part, lower));
-  }
-  CAIRN_TRY_ASSIGN(missing, ckpt::complete_drain(*checkpoint->set, first, is_changed, lower));
-  if (missing != 0) return missing;
-  for (const ckpt::DrainedPart& part : *parts)
-    CAIRN_TRY(ckpt::note_global(*checkpoint->set, part.slot));
-  if (keep != 0)
-    CAIRN_TRY(ckpt::retire_in_lower(lower, keep, sequence, [lower](uint64_t other) {
-      return ckpt::is_whole_in(*lower, other);
-    }));
-  return 0U;
-}
-
 // The number of parts that other hosts have not copied yet.
 Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
                        const std::string& directory, uint32_t keep) {
   const ckpt::SetRecord& record = checkpoint->set->record();
   CAIRN_TRY_ASSIGN(
       lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
-  std::vector<ckpt::DrainedPart> parts;
-  const auto missing = drain_part(checkpoint, sequence, keep, &lower, &parts);
-  ckpt::drop_aside(&parts, &lower);
-  return missing;
+  ckpt::PartSource source;
+  source.look = [&](bool again) -> Result<ckpt::PoolSight> {
+    if (!checkpoint->run) CAIRN_TRY(again ? renew_catalogue(checkpoint) : checkpoint->look_again());
+    return ckpt::PoolSight{&checkpoint->catalogue, checkpoint->used_sequences()};
+  };
+  source.open = [&]() -> Result<std::vector<ckpt::DrainedPart>> {
+    const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
+    if (known == nullptr) return fail(ENOENT, "the version is gone");
+    std::vector<ckpt::DrainedPart> parts;
+    for (const uint32_t number : slots_to_drain(*checkpoint, *known)) {
+      CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+      CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
+      parts.push_back(std::move(opened));
+    }
+    return parts;
+  };
+  return ckpt::drain_part(*checkpoint->set, source, {sequence, keep, longest_wait_ns}, &lower);
 }
 
 // The uuid that the set in the pool is to have: that of lower. A set without versions that has
@@ -232,8 +197,33 @@ ckpt::UsedSequences cairn_checkpoint::used_sequences() const {
   return {std::max(last, writer->sequence()), last_of_pools, run->last_sequence()};
 }
 
+namespace {
+
+// The thread of this node does nothing meanwhile.
+class Held {
+ public:
+  Held(ckpt::BackgroundDrain* drain, uint64_t sequence) : drain_(drain) {
+    if (drain_ != nullptr) drain_->hold(sequence);
+  }
+  ~Held() {
+    if (drain_ != nullptr) drain_->release();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  ckpt::BackgroundDrain* drain_;
+};
+
+}  // namespace
+
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
-  const uint32_t keep = options.lower_keep == 0 ? 2 : options.lower_keep;
+  const Held held(background.get(), sequence);
+  if ((options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0) {
+    CAIRN_TRY_ASSIGN(is_there, was_copied(sequence));
+    if (is_there) return Status();
+  }
+  const uint32_t keep = kept_in_lower();
   if (!nodes) return drain(this, sequence, lower, keep).status();
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");

@@ -9,16 +9,20 @@ using cairn::Status;
 using cairn::capi::code;
 namespace ckpt = cairn::checkpoint;
 
+uint64_t cairn_checkpoint::global_ns(uint64_t sequence) {
+  const ckpt::KnownVersion* const known = catalogue.find(sequence);
+  if (known == nullptr || known->any_slot() == 0) return 0;
+  const auto slot = shelf->get(known->any_slot());
+  if (!slot.ok()) return 0;
+  const auto word = (*slot)->word(ckpt::global_offset);
+  return word.ok() ? (*word)->load() : 0;
+}
+
 bool cairn_checkpoint::is_global(uint64_t sequence) {
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr || lower.empty()) return false;
-  if (known->any_slot() != 0) {
-    const auto slot = shelf->get(known->any_slot());
-    if (!slot.ok()) return false;
-    // The word says that it was copied to a directory, not to which one.
-    const auto word = (*slot)->word(ckpt::global_offset);
-    if (!word.ok() || (*word)->load() == 0) return false;
-  }
+  // That says that it was copied to a directory, not to which one.
+  if (known->any_slot() != 0 && global_ns(sequence) == 0) return false;
   const auto there = open_lower();
   return there.ok() && ckpt::is_listed(*there, known->version);
 }
@@ -46,6 +50,12 @@ cairn_checkpoint_progress cairn_checkpoint::progress_of(uint64_t sequence, bool 
     if (is_global(sequence)) {
       progress.level = CAIRN_LEVEL_GLOBAL;
       progress.survives |= CAIRN_SURVIVES_POWER | CAIRN_SURVIVES_POOLS;
+      const ckpt::KnownVersion* const known = catalogue.find(sequence);
+      const uint64_t reached = global_ns(sequence);
+      if (known != nullptr && reached > known->version.begun)
+        progress.level_ns[CAIRN_LEVEL_GLOBAL] = reached - known->version.begun;
+    } else if (progress.error == 0) {
+      progress.error = -error_of_copy(sequence);
     }
   } else if (is_decided) {
     progress.error = -outcome->error;
@@ -55,7 +65,7 @@ cairn_checkpoint_progress cairn_checkpoint::progress_of(uint64_t sequence, bool 
 
 void cairn_checkpoint::tell_observer() {
   if (observer == nullptr) {
-    observed_staged = observed_decided = writer->sequence();
+    observed_staged = observed_decided = observed_global = writer->sequence();
     return;
   }
   const auto tell = [&](uint64_t sequence, bool is_decided) {
@@ -69,6 +79,16 @@ void cairn_checkpoint::tell_observer() {
     const auto is_decided = writer->test(observed_decided + 1);
     if (is_decided.ok() && !*is_decided) return;
     tell(++observed_decided, true);
+    if (is_global(observed_decided)) observed_global = observed_decided;  // it was told so
+  }
+  if ((options.flags & CAIRN_CHECKPOINT_BACKGROUND) == 0) return;
+  const auto& versions = catalogue.versions();
+  for (auto known = versions.rbegin(); known != versions.rend(); ++known) {
+    const uint64_t sequence = known->version.sequence;
+    if (sequence <= observed_global) return;
+    if (!is_global(sequence)) continue;
+    observed_global = sequence;
+    tell(sequence, true);
   }
 }
 
@@ -92,6 +112,7 @@ Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
   if (observer != nullptr && outcome != nullptr) {
     const cairn_checkpoint_progress progress = progress_of(sequence, true);
     observer(observer_context, sequence, outcome->number, &progress);
+    observed_global = std::max(observed_global, sequence);
   }
   return Status();
 }

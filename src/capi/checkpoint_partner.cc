@@ -44,8 +44,11 @@ Result<std::string> own_domain() {
 
 Result<ckpt::Partners> cairn_checkpoint::find_partners(capi::Membership* members) const {
   capi::TransportExchange* const exchange = members->nodes();
-  NodeDomain says{wants_partners() ? 1U : 0U, cairn::crc32c_bulk(0, lower.data(), lower.size()),
-                  ""};
+  const bool is_in_background = (options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0;
+  const std::string of_lower =
+      lower + (is_in_background ? '\n' + std::to_string(options.lower_multiple) : std::string());
+  NodeDomain says{wants_partners() ? 1U : 0U,
+                  cairn::crc32c_bulk(0, of_lower.data(), of_lower.size()), ""};
   Status own;
   if (wants_partners()) {
     const auto domain = own_domain();
@@ -61,7 +64,9 @@ Result<ckpt::Partners> cairn_checkpoint::find_partners(capi::Membership* members
     if (one.wants != says.wants)
       own = fail(EINVAL, "options: ranks differ in CAIRN_CHECKPOINT_PARTNER");
     else if (one.lower_crc != says.lower_crc)
-      own = fail(EINVAL, "options: ranks differ in lower");
+      own = fail(EINVAL,
+                 "options: ranks differ in lower, lower_multiple or "
+                 "CAIRN_CHECKPOINT_BACKGROUND");
   }
   CAIRN_TRY(members->agree(own));
   ckpt::Partners partners;

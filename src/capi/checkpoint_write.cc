@@ -25,7 +25,10 @@ Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
   facts.code_version = checkpoint->code_version;
   facts.attributes = checkpoint->attributes;
   checkpoint->answers->note_version();
-  return checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
+  const uint64_t sequence =
+      checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
+  checkpoint->copy_when_committed(version);
+  return sequence;
 }
 
 Status check_level(const cairn_checkpoint& checkpoint, uint32_t level) {
@@ -96,7 +99,9 @@ int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle 
   const Status told = checkpoint->told(handle);
   if (!told.ok()) return code(told);
   if (level == CAIRN_LEVEL_PARTNER) return checkpoint->has_partners(handle) ? 1 : 0;
-  return level == CAIRN_LEVEL_LOCAL || checkpoint->is_global(handle) ? 1 : 0;
+  if (level == CAIRN_LEVEL_LOCAL || checkpoint->is_global(handle)) return 1;
+  const Status copied = checkpoint->told_of_copy(handle);
+  return copied.ok() ? 0 : code(copied);
 }
 
 int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,

@@ -3,6 +3,7 @@
 //
 //   lower_program write DIR VERSION...   goes on from the latest; waits for GLOBAL of each
 //   lower_program keep DIR VERSION...    waits for LOCAL; finalize copies the last one
+//   lower_program background DIR VERSION...  waits for no copy, but looks until each is at GLOBAL
 //   lower_program read DIR VERSION       expects this one, each byte right; says what was skipped
 //   lower_program drop DIR VERSION       reads the latest one and drops this one
 //   lower_program fail DIR VERSION       expects that all ranks hear why it cannot be copied
@@ -18,11 +19,13 @@ using namespace cairn::test;
 int rank = 0;
 int ranks = 1;
 const char* directory = nullptr;
+bool is_in_background = false;
 
 cairn_checkpoint_options lower_options() {
   cairn_checkpoint_options options{};
   options.struct_size = sizeof options;
   options.lower = directory;
+  if (is_in_background) options.flags = CAIRN_CHECKPOINT_BACKGROUND;
   return options;
 }
 
@@ -86,6 +89,13 @@ void write(int count, char** versions, bool waits) {
     const cairn_checkpoint_handle handle = state.write(version);
     check(cairn_checkpoint_wait(state.checkpoint, handle, CAIRN_LEVEL_LOCAL, 0), 0, "wait");
     say("local " + std::to_string(version));
+    if (is_in_background) {
+      int is_there = 0;
+      while (is_there == 0)
+        is_there = cairn_checkpoint_test(state.checkpoint, handle, CAIRN_LEVEL_GLOBAL, nullptr);
+      check(is_there, 1, "test for GLOBAL");
+      say("global " + std::to_string(version));
+    }
     if (!waits) continue;
     check(cairn_checkpoint_wait(state.checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0), 0,
           "wait for GLOBAL");
@@ -154,7 +164,9 @@ int main(int argc, char** argv) {
   rank_of_all = rank;
   const std::string part = argv[1];
   directory = argv[2];
-  if (part == "write" || part == "keep") write(argc - 3, argv + 3, part == "write");
+  is_in_background = part == "background";
+  if (part == "write" || part == "keep" || is_in_background)
+    write(argc - 3, argv + 3, part == "write");
   if (part == "read") read(std::atoll(argv[3]));
   if (part == "fail") fail(std::atoll(argv[3]));
   if (part == "drop") drop(std::atoll(argv[3]));

@@ -226,6 +226,36 @@ class CopiesOfNodes(unittest.TestCase):
         self.assertEqual(self.copies(), [2000, newest])
         self.assertEqual([name for name in os.listdir(self.set) if name.startswith(".tmp-")], [])
 
+    def test_behind_the_programs_back(self):
+        for mpi in MPIS[:1]:
+            with self.subTest(mpi=mpi):
+                said = self.run_on(mpi, [0, 1, 0, 2, 1], "background", 1, 2, 3)
+                self.assertIn("global 3\n", said)
+                self.assertEqual(self.copies(), [3, 2])
+                self.lose()
+                self.run_on(mpi, [0, 1], "read", 3)
+                # Killed at any time: what a rank has seen at GLOBAL is there.
+                job = subprocess.Popen(self.command(mpi, [0, 1, 2], "background", *range(4, 100)),
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                       env=self.environment, start_new_session=True)
+                self.addCleanup(job.stdout.close)
+                said = []
+                for line in job.stdout:
+                    said.append(line)
+                    if line == "global 5\n":
+                        break
+                os.killpg(job.pid, signal.SIGKILL)
+                self.kill_ranks()
+                said += job.stdout.readlines()
+                job.wait()
+                self.assertIn("global 5\n", said)
+                newest = max(self.copies())
+                self.assertGreaterEqual(newest, max(
+                    int(line.split()[1]) for line in said if line.startswith("global ")))
+                self.lose()
+                self.run_on(mpi, [0, 1], "read", newest)
+                self.begin_anew()
+
     def test_an_error_of_one_node_is_one_of_all(self):
         for mpi in MPIS[-1:]:
             with self.subTest(mpi=mpi):

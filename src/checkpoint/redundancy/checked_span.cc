@@ -20,7 +20,7 @@ std::vector<Span> spans_of(const Manifest& manifest) {
 }
 
 Status pass(const Span& span, uint64_t block_bytes, const SpanReader& read, const SpanWriter& write,
-            std::vector<uint8_t>* buffer) {
+            std::vector<uint8_t>* buffer, Stop stop) {
   std::vector<uint32_t> list(static_cast<size_t>(blocks_of(span.bytes, block_bytes)));
   const uint64_t list_at = span.offset + list_offset(span.bytes);
   CAIRN_TRY(read(list.data(), list.size() * sizeof(uint32_t), list_at));
@@ -29,6 +29,7 @@ Status pass(const Span& span, uint64_t block_bytes, const SpanReader& read, cons
                 static_cast<unsigned long long>(list_at));
   buffer->resize(std::max<size_t>(buffer->size(), static_cast<size_t>(block_bytes)));
   for (size_t i = 0; i < list.size(); ++i) {
+    if (is_stopped(stop)) return fail(ECANCELED, "the copy was given up");
     const uint64_t at = i * block_bytes;
     const uint64_t n = std::min(block_bytes, span.bytes - at);
     CAIRN_TRY(read(buffer->data(), n, span.offset + at));

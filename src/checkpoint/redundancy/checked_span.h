@@ -2,6 +2,7 @@
 // checksums.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -18,12 +19,18 @@ struct Span {
 };
 std::vector<Span> spans_of(const Manifest& manifest);
 
+// Set by another thread to end what goes through blocks, with ECANCELED. Null: nobody does.
+using Stop = const std::atomic<bool>*;
+inline bool is_stopped(Stop stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
 using SpanReader = std::function<Status(void* to, uint64_t size, uint64_t offset)>;
 using SpanWriter = std::function<Status(const void* from, uint64_t size, uint64_t offset)>;
 
 // Reads all bytes of a span and compares them with their checksums on the way. `write`, which may
 // be empty, gets them afterwards. EUCLEAN: they differ.
 Status pass(const Span& span, uint64_t block_bytes, const SpanReader& read, const SpanWriter& write,
-            std::vector<uint8_t>* buffer);
+            std::vector<uint8_t>* buffer, Stop stop = nullptr);
 
 }  // namespace cairn::checkpoint

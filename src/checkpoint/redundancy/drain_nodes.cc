@@ -164,7 +164,7 @@ class NodesDrain {
   const DrainOrder& order_;
   LowerSet lower_;
   bool is_open_ = false;
-  tier::sys::Descriptor lock_;
+  LowerLock lock_;
   std::vector<DrainedPart> parts_;
   bool is_changed_ = false;
   std::vector<uint64_t> witnesses_;

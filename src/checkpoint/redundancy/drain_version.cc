@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/store/layout_files.h"
@@ -41,7 +40,7 @@ std::string record_of(const SetFile& set, const Manifest& manifest, uint64_t now
 }
 
 Status copy_data(Slot* slot, const Manifest& manifest, uint64_t block_bytes, LowerSet* lower,
-                 LowerFile* file) {
+                 LowerFile* file, Stop stop) {
   const std::string name = data_name(slot->ids().number);
   const SpanReader from_pool = [&](void* to, uint64_t size, uint64_t offset) -> Status {
     CAIRN_TRY_ASSIGN(n, file::read_at(slot->data_file(), to, static_cast<size_t>(size), offset));
@@ -55,11 +54,13 @@ Status copy_data(Slot* slot, const Manifest& manifest, uint64_t block_bytes, Low
   };
   std::vector<uint8_t> buffer;
   for (const Span& span : spans_of(manifest))
-    if (const Status status = pass(span, block_bytes, from_pool, to_lower, &buffer); !status.ok())
+    if (const Status status = pass(span, block_bytes, from_pool, to_lower, &buffer, stop);
+        !status.ok())
       return annotate(status, "%s", name.c_str());
   CAIRN_TRY(file->sync());
   for (const Span& span : spans_of(manifest))
-    if (const Status status = pass(span, block_bytes, from_lower, nullptr, &buffer); !status.ok())
+    if (const Status status = pass(span, block_bytes, from_lower, nullptr, &buffer, stop);
+        !status.ok())
       return annotate(status, "%s: read back", lower->path().c_str());
   return Status();
 }
@@ -122,10 +123,10 @@ Status make_way(LowerSet* lower, const VersionRecord& version) {
 }
 
 // Is the part in lower already, as all its bytes say?
-Result<bool> is_there(const LowerSet& lower, const DrainedPart& part) {
+Result<bool> is_there(const LowerSet& lower, const DrainedPart& part, Stop stop) {
   const VersionRecord& version = part.version();
   const auto copy = open_part(lower, part.manifest, part.contents, version.part);
-  const Status status = copy.ok() ? check_part(*copy, part.contents) : copy.status();
+  const Status status = copy.ok() ? check_part(*copy, part.contents, stop) : copy.status();
   if (status.ok()) return true;
   if (is_damage(status)) return false;
   return annotate(status, "%s/%s", lower.path().c_str(),
@@ -175,14 +176,14 @@ Status begin_drain(const SetFile& set, const Catalogue& catalogue, const UsedSeq
   return write_contents(lower, set, part.contents);
 }
 
-Status copy_aside(DrainedPart* part, LowerSet* lower) {
-  CAIRN_TRY_ASSIGN(is_whole, is_there(*lower, *part));
+Status copy_aside(DrainedPart* part, LowerSet* lower, Stop stop) {
+  CAIRN_TRY_ASSIGN(is_whole, is_there(*lower, *part, stop));
   if (is_whole) return Status();
   CAIRN_TRY_ASSIGN(file, lower->create());
   Status status = file.set_size(part->slot->data_file().inode->size.load());
   if (status.ok())
-    status =
-        copy_data(part->slot, part->manifest, part->contents.layout().block_bytes(), lower, &file);
+    status = copy_data(part->slot, part->manifest, part->contents.layout().block_bytes(), lower,
+                       &file, stop);
   if (!status.ok()) {
     lower->drop(&file);
     return status;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/set_file.h"
@@ -37,8 +38,8 @@ Status begin_drain(const SetFile& set, const Catalogue& catalogue, const UsedSeq
 
 // Copies the part's data aside, syncs, reads all bytes back and compares them with their checksums.
 // Nothing is copied where the part is in lower already and whole. EUCLEAN: the part is damaged, or
-// lower changed the bytes.
-Status copy_aside(DrainedPart* part, LowerSet* lower);
+// lower changed the bytes. ECANCELED.
+Status copy_aside(DrainedPart* part, LowerSet* lower, Stop stop = nullptr);
 // Gives the copy its name, and then its manifest.
 Status name_part(DrainedPart* part, LowerSet* lower);
 // What was not named is removed.

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "checkpoint/layout/head.h"
-#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
 
@@ -103,20 +102,20 @@ bool is_listed(const LowerSet& lower, const VersionRecord& version) {
   return there.ok() && is_same_version(*there, version);
 }
 
-Status check_part(const LowerPart& part, const Contents& contents) {
+Status check_part(const LowerPart& part, const Contents& contents, Stop stop) {
   const SpanReader read = [&](void* to, uint64_t size, uint64_t offset) {
     return part.data.read(to, size, offset);
   };
   std::vector<uint8_t> buffer;
   for (const Span& span : spans_of(part.manifest))
-    CAIRN_TRY(pass(span, contents.layout().block_bytes(), read, nullptr, &buffer));
+    CAIRN_TRY(pass(span, contents.layout().block_bytes(), read, nullptr, &buffer, stop));
   return Status();
 }
 
-Status check_data(const LowerSet& lower, const LowerCopy& copy) {
+Status check_data(const LowerSet& lower, const LowerCopy& copy, Stop stop) {
   for (uint32_t i = 0; i < copy.manifest.version().parts; ++i) {
     CAIRN_TRY_ASSIGN(part, open_part(lower, copy.manifest, copy.contents, i));
-    const Status status = check_part(part, copy.contents);
+    const Status status = check_part(part, copy.contents, stop);
     if (status.ok()) continue;
     return copy.manifest.version().parts == 1 ? status : annotate(status, "part %u", i);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "checkpoint/layout/contents.h"
+#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/manifest.h"
 
@@ -35,8 +36,8 @@ Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
 bool is_listed(const LowerSet& lower, const VersionRecord& version);
 
 // Reads the bytes of a part, or of all, and compares them with their checksums.
-Status check_part(const LowerPart& part, const Contents& contents);
-Status check_data(const LowerSet& lower, const LowerCopy& copy);
+Status check_part(const LowerPart& part, const Contents& contents, Stop stop = nullptr);
+Status check_data(const LowerSet& lower, const LowerCopy& copy, Stop stop = nullptr);
 
 // Does an error of these functions say that the copy is damaged? Any other one proves nothing of
 // the copy.

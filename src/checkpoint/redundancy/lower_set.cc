@@ -144,7 +144,15 @@ Result<LowerSet> LowerSet::open(const std::string& directory, const std::string&
   return lower;
 }
 
-Result<sys::Descriptor> LowerSet::lock(uint64_t timeout_ns) const {
+void LowerLock::release() {
+  if (descriptor_.get() < 0) return;
+  const int saved = errno;
+  flock(descriptor_.get(), LOCK_UN);  // a file system without locks has none
+  errno = saved;
+  descriptor_ = {};
+}
+
+Result<LowerLock> LowerSet::lock(uint64_t timeout_ns, const std::atomic<bool>* stop) const {
   const std::string path = path_ + "/" + lower_lock;
   // NFS locks exclusively only what is open for writing.
   const int64_t opened = sys::openat(directory_.get(), lower_lock,
@@ -157,11 +165,12 @@ Result<sys::Descriptor> LowerSet::lock(uint64_t timeout_ns) const {
     const int error = try_lock(descriptor.get());
     const bool has_no_locks =
         error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == ENOLCK;
-    if (error == 0 || has_no_locks) return descriptor;
+    if (error == 0 || has_no_locks) return LowerLock(std::move(descriptor));
     if (error != EWOULDBLOCK && error != EINTR) return sys::failed(-error, "lock", path);
     if (fine_monotonic_ns() >= end)
       return fail(EBUSY, "%s: another process copies to this directory; try again later",
                   path_.c_str());
+    if (stop != nullptr && stop->load()) return fail(ECANCELED, "the copy was given up");
     nanosleep(&pause, nullptr);
   }
 }

@@ -2,8 +2,10 @@
 // Each file gets its name when it is complete and durable.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -50,16 +52,38 @@ class LowerFile {
 // Is the directory there, for sets to come? ENOENT, ENOTDIR.
 Status check_lower(const std::string& directory);
 
+// Of a set in lower, until this object is gone: a child of fork() that has the descriptor does not
+// hold it any longer.
+class LowerLock {
+ public:
+  LowerLock() = default;
+  explicit LowerLock(tier::sys::Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  LowerLock(LowerLock&& other) noexcept = default;
+  LowerLock& operator=(LowerLock&& other) noexcept {
+    release();
+    descriptor_ = std::move(other.descriptor_);
+    return *this;
+  }
+  ~LowerLock() { release(); }
+  LowerLock(const LowerLock&) = delete;
+  LowerLock& operator=(const LowerLock&) = delete;
+  void release();
+
+ private:
+  tier::sys::Descriptor descriptor_;
+};
+
 class LowerSet {
  public:
   // ENOENT: there is none, and `makes` is not set. EPERM: it is another user's, or others can write
   // to it.
   static Result<LowerSet> open(const std::string& directory, const std::string& set, bool makes);
 
-  // Waits until no other process drains into the set; until the descriptor is closed, none does.
-  // EBUSY: one still did after `timeout_ns`. A file system without locks gives none: then two
-  // drains at once are the caller's to avoid.
-  [[nodiscard]] Result<tier::sys::Descriptor> lock(uint64_t timeout_ns) const;
+  // Waits until nobody else drains into the set; until the lock is gone, nobody does.
+  // EBUSY: one still did after `timeout_ns`; ECANCELED. A file system without locks gives none:
+  // then two drains at once are the caller's to avoid.
+  [[nodiscard]] Result<LowerLock> lock(uint64_t timeout_ns,
+                                       const std::atomic<bool>* stop = nullptr) const;
 
   Result<LowerFile> create();
   // A synced file gets its name, durably, in place of one that has it.

@@ -44,9 +44,9 @@ class Stay {
 
 }  // namespace
 
-bool is_whole_in(const LowerSet& lower, uint64_t sequence) {
+bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop) {
   const auto copy = open_copy(lower, sequence);
-  return copy.ok() && check_data(lower, *copy).ok();
+  return copy.ok() && check_data(lower, *copy, stop).ok();
 }
 
 Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained) {

@@ -5,13 +5,14 @@
 #include <functional>
 #include <vector>
 
+#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_set.h"
 
 namespace cairn::checkpoint {
 
 // Are all bytes of this version in lower whole?
 using IsWhole = std::function<bool(uint64_t sequence)>;
-bool is_whole_in(const LowerSet& lower, uint64_t sequence);
+bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop = nullptr);
 
 // Those versions of the line in lower, beside the drained one, whose bytes decide what may go.
 Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained);

@@ -36,6 +36,7 @@ int errno_of(int64_t told) {
 void CommitNodes::judge_parts() {
   for (const NodePrepared& node : all_prepared_) {
     verdict_.bytes += node.part.bytes;
+    verdict_.is_copying = verdict_.is_copying || node.is_copying != 0;
     if (verdict_.error != 0) continue;
     if (node.part.error != 0) {
       verdict_.error = errno_of(node.part.error);

@@ -20,7 +20,8 @@ struct NodePrepared {
   uint64_t begun;
   uint32_t common_crc;   // of what all VERSIONs say alike
   uint32_t failed_rank;  // whose error it is
-  uint8_t reserved[40];
+  uint32_t is_copying;   // an older version to lower
+  uint8_t reserved[36];
 };
 static_assert(sizeof(NodePrepared) == 320);
 
@@ -36,6 +37,7 @@ struct NodesVerdict {
   uint32_t rank = 0;  // whose error it is
   uint64_t bytes = 0;
   uint64_t begun = 0;
+  bool is_copying = false;  // a node still copies an older version to lower
 };
 
 class CommitNodes {

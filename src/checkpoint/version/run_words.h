@@ -25,7 +25,7 @@ class RunWords {
   };
   enum OfArrivals : unsigned { arrived, failed, decided, bytes, begun };
   enum OfMeeting : unsigned { met, value, hash, fault = 6 };
-  enum OfMember : unsigned { lane, arrival, calls, meeting, said, length };
+  enum OfMember : unsigned { lane, arrival, calls, meeting, said, length, uncopied };
 
   RunWords() = default;
   // The words stay where they are as long as the set is open.

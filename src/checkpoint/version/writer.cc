@@ -288,6 +288,16 @@ bool Writer::is_decided(uint64_t sequence) const {
   return words_.arrivals(sequence, RunWords::decided).load() >> result_bits == sequence;
 }
 
+bool Writer::is_over(uint64_t sequence) const {
+  return words_.arrivals(sequence, RunWords::decided).load() >> result_bits >= sequence;
+}
+
+Result<SlotIds> Writer::opened() const {
+  if (opened_slot_ == 0) return fail(ENOENT, "the version has no slot");
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_slot_));
+  return slot->ids();
+}
+
 // Have all ranks arrived, or can one of them never come?
 bool Writer::can_decide(uint64_t sequence, bool* is_dead, uint32_t* dead) const {
   bool all = true;
@@ -376,6 +386,7 @@ NodePrepared Writer::prepare(uint64_t sequence) {
   }
   prepared.part.error = static_cast<uint32_t>(failed & 0xffff);
   prepared.failed_rank = static_cast<uint32_t>(failed >> 32);
+  prepared.is_copying = copying_.is_busy && copying_.is_busy() ? 1 : 0;
   seal_part(&prepared.part);
   return prepared;
 }
@@ -421,6 +432,9 @@ void Writer::say(uint64_t sequence, const NodesVerdict& verdict) {
   pool().store(words_.arrivals(sequence, RunWords::decided),
                sequence << result_bits | (verdict.error == 0 ? committed : aborted));
   learn(sequence, true);
+  const KnownVersion* const known = catalogue_.find(sequence);
+  if (verdict.error == 0 && !verdict.is_copying && copying_.begin && known != nullptr)
+    copying_.begin(*known);
 }
 
 // Without its leader a node learns nothing of the others.

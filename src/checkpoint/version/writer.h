@@ -4,6 +4,7 @@
 // Nothing here waits for a rank that is less than one version behind, but for wait().
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -72,6 +73,13 @@ class Writer {
   [[nodiscard]] Status check_drop(uint64_t sequence) const;
   // All ranks, while no version is open. The leader of each node retires it, durably.
   Status drop(uint64_t sequence);
+  // Of several nodes, on leaders: is this node still copying a version to lower? If none is,
+  // `begin` gets the version that is committed then, on all of them.
+  struct Copying {
+    std::function<bool()> is_busy;
+    std::function<void(const KnownVersion&)> begin;
+  };
+  void copy_in_background(Copying copying) { copying_ = std::move(copying); }
   // Frees damaged slots, too, with the next commit.
   void drop_damaged_with_next() { drops_damaged_ = true; }
   // A slot whose attempts to restart the next commit confirms.
@@ -88,11 +96,15 @@ class Writer {
   Result<bool> test(uint64_t sequence);
   // Waits until it is. ETIMEDOUT. 0: without end.
   Status wait(uint64_t sequence, uint64_t timeout_ns);
+  // Is the version decided on, by any rank? Any thread may ask.
+  [[nodiscard]] bool is_over(uint64_t sequence) const;
   // Null: not decided, or not known any more.
   [[nodiscard]] const Outcome* outcome(uint64_t sequence) const;
   // "" or why the version was aborted.
   [[nodiscard]] static std::string shown(const Outcome& outcome);
 
+  // The slot of the version at which this rank last arrived. ENOENT: it has none.
+  Result<SlotIds> opened() const;
   // The sequence at which this rank last arrived.
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
   // Goes on with a version that several nodes are about to decide on, without waiting.
@@ -150,6 +162,7 @@ class Writer {
   uint32_t opened_slot_ = 0;  // of the version at which it last arrived; 0: none
   uint32_t restarted_ = 0;
   bool drops_damaged_ = false;
+  Copying copying_;
 };
 
 }  // namespace cairn::checkpoint
