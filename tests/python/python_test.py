@@ -46,10 +46,14 @@ class Structures(unittest.TestCase):
         numbers.update({f"CAIRN_LEVEL_{one.name}": one.value for one in cairn.Level})
         numbers.update({f"CAIRN_SURVIVES_{one.name}": one.value for one in cairn.Survives})
         numbers.update({f"CAIRN_OWNER_{one.name}": one.value for one in cairn.Owner})
+        numbers.update({f"CAIRN_{one.name}": one.value for one in cairn.Kind})
         numbers.update({"CAIRN_NO_COMMUNICATOR": _library.NO_COMMUNICATOR, "CAIRN_CHECKPOINT_LATEST": _library.LATEST,
                         "CAIRN_CHECKPOINT_FRESH": _library.FRESH, "CAIRN_CHECKPOINT_LOOK": _library.LOOK,
                         "CAIRN_CHECKPOINT_PARTNER": _library.PARTNER,
-                        "CAIRN_OPTIONAL": _library.OPTIONAL,
+                        "CAIRN_CHECKPOINT_CYCLIC": _library.CYCLIC, "CAIRN_CHECKPOINT_SIGNALS": _library.SIGNALS,
+                        "CAIRN_CHECKPOINT_BACKGROUND": _library.BACKGROUND, "CAIRN_DROP_LAST": _library.DROP_LAST,
+                        "CAIRN_READ_CYCLIC": _library.READ_CYCLIC, "CAIRN_READ_VERIFY_ALL": _library.READ_VERIFY_ALL,
+                        "CAIRN_ARRAY_TO_FILL": _library.TO_FILL, "CAIRN_OPTIONAL": _library.OPTIONAL,
                         "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
                         "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS})
         for name, number in numbers.items():
@@ -186,6 +190,13 @@ class Checkpoints(unittest.TestCase):
             with self.assertRaises(cairn.Error) as caught:
                 checkpoint.verify(3)
             self.assertEqual(errno.ENOENT, caught.exception.errno)
+        with cairn.Checkpoint("copied", lower=lower, lower_keep=1, lower_multiple=4, background=True) as checkpoint:
+            checkpoint.define("values", values)
+            checkpoint.read(verify_all=True)
+            handle = checkpoint.iwrite(4)
+            while not handle.test(cairn.Level.GLOBAL):
+                time.sleep(0.001)
+            self.assertIn(cairn.Survives.POOLS, handle.progress().survives)
         records = list((lower / ".cairn-checkpoints/copied").glob("v*.json"))
         self.assertEqual(1, len(records), records)
 
@@ -239,6 +250,84 @@ class Checkpoints(unittest.TestCase):
             found = array.array("i", bytes(4 * 240))
             checkpoint.read_var("own", found)
             self.assertEqual(values, found)
+
+    def test_arrays_of_any_length_are_written(self):
+        def rank(number, ranks, job, work):
+            with cairn.Checkpoint("lists", rank=number, ranks=ranks, job=job) as checkpoint:
+                counts = array.array("q", [0] * (12 // ranks))
+                lists = cairn.Counted(array.array("d"))
+                cells = cairn.Counted(array.array("q"))
+                speeds = cairn.Counted(array.array("d"))
+                logs = [array.array("b")]
+
+                def log(count):
+                    if count is not None:
+                        logs[0] = array.array("b", bytes(count))
+                    return logs[0]
+
+                checkpoint.define("counts", counts, shape=(12,), offset=(number * len(counts),))
+                checkpoint.define("lists", lists, kind=cairn.Kind.RAGGED, over="counts")
+                checkpoint.define("cells", cells, kind=cairn.Kind.PARTICLES, over="counts")
+                checkpoint.define("speeds", speeds, kind=cairn.Kind.PARTICLES, over="counts", key="cells")
+                checkpoint.define("log", log, kind=cairn.Kind.PER_RANK)
+                work(checkpoint, number, counts, lists, cells, speeds, logs)
+
+        def fill(checkpoint, number, counts, lists, cells, speeds, logs):
+            own = range(number * 6, number * 6 + 6)
+            counts[:] = array.array("q", [cell % 4 for cell in own])
+            lists.array = array.array("d", [cell + k / 8 for cell in own for k in range(cell % 4)])
+            cells.array = array.array("q", own)
+            speeds.array = array.array("d", [cell / 2 for cell in own])
+            logs[0] = array.array("b", [number] * (number + 1))
+            checkpoint.write(1)
+
+        def expect(checkpoint, number, counts, lists, cells, speeds, logs):
+            checkpoint.read()
+            own = range(number * 4, number * 4 + 4)
+            self.assertEqual([cell + k / 8 for cell in own for k in range(cell % 4)], list(lists.array))
+            self.assertEqual([(cell, cell / 2) for cell in own], sorted(zip(cells.array, speeds.array)))
+            self.assertEqual([number] * (number + 1) if number < 2 else [], list(logs[0]))
+            self.assertEqual([1, 2], checkpoint.counts("log"))
+            variable = next(one for one in checkpoint.variables() if one.name == "speeds")
+            self.assertEqual((cairn.Kind.PARTICLES, "counts", "cells"), (variable.kind, variable.over, variable.key))
+
+        for ranks, job, work in (2, "writers", fill), (3, "readers", expect):
+            with concurrent.futures.ThreadPoolExecutor(ranks) as threads:
+                for done in [threads.submit(rank, number, ranks, job, work) for number in range(ranks)]:
+                    done.result()
+        with cairn.Checkpoint("lists", fresh=True) as checkpoint:
+            for wrong in {"kind": cairn.Kind.RAGGED, "shape": (1,)}, {"over": "counts"}, {}:
+                with self.assertRaises(ValueError):
+                    checkpoint.define("wrong", cairn.Counted(array.array("d")), **wrong)
+
+    def test_versions_with_variables_of_their_own(self):
+        always = array.array("q", [1])
+        reached = []
+        with cairn.Checkpoint("own", keep=4) as checkpoint:
+            checkpoint.observe(lambda number, progress: reached.append((number, progress.level)))
+            checkpoint.define("always", always)
+            checkpoint.begin(1)
+            checkpoint.write_var("once", array.array("d", [2.5, 3.5]), attributes={"units": "K"})
+            checkpoint.write_var("always", array.array("q", [7]))
+            checkpoint.commit()
+            self.assertEqual((1, cairn.Level.LOCAL), reached[-1])
+            checkpoint.observe(None)
+            checkpoint.write(2)
+            self.assertEqual(1, reached[-1][0])
+            self.assertEqual(["always", "once"], [one.name for one in checkpoint.variables(1)])
+            self.assertEqual(["always"], [one.name for one in checkpoint.variables(2)])
+            self.assertEqual([7], list(checkpoint.read_var("always", array.array("q", [0]), version=1)))
+            self.assertEqual([1], list(checkpoint.read_var("always", array.array("q", [0]), version=2)))
+            checkpoint.drop(1)
+            self.assertEqual([2], [one.number for one in checkpoint.versions()])
+            with self.assertRaises(cairn.Error) as refused:
+                checkpoint.drop(2)
+            self.assertEqual(errno.EPERM, refused.exception.errno)
+            with self.assertRaises(cairn.Error):
+                checkpoint.commit()
+        with cairn.Checkpoint("own", look=True) as checkpoint:
+            checkpoint.drop(2, last=True)
+            self.assertEqual([], checkpoint.versions())
 
     def test_a_function_says_where_an_array_is(self):
         now = [array.array("i", [1, 2])]

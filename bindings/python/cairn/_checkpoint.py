@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import errno as errors
 import os
+from array import array as array_of_python
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _library
@@ -46,6 +47,32 @@ class Owner(enum.IntEnum):
     HIGHEST_RANK = 2
 
 
+class Kind(enum.IntEnum):
+    """Of arrays of which each rank has any number of elements, another one in each version."""
+
+    RAGGED = 5  # a list of values for each element of the integer variable `over`
+    PARTICLES = 6  # dealt out in order of ranks, or with `over` and `key` to the ranks that have their cells
+    PER_RANK = 7  # rank r gets those of rank r
+
+
+class Counted:
+    """An array of one dimension whose length changes: of numpy, or an array.array. `array` is the one that is written.
+    A restart puts a new one there, of the length that this rank gets."""
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def resized(self, count: Optional[int]) -> Any:
+        if count is not None and len(self.array) != count:
+            if isinstance(self.array, array_of_python):
+                self.array = array_of_python(self.array.typecode, bytes(count * self.array.itemsize))
+            else:
+                import numpy
+
+                self.array = numpy.empty(count, self.array.dtype)
+        return self.array
+
+
 @dataclasses.dataclass(frozen=True)
 class Info:
     """A version."""
@@ -82,6 +109,9 @@ class Variable:
     shape: tuple[int, ...]  # of the global array
     optional: bool
     attributes: dict[str, Any]
+    kind: Optional[Kind] = None  # None: replicated, or a block of a global array
+    over: str = ""
+    key: str = ""
 
     @property
     def dtype(self) -> str:
@@ -111,6 +141,10 @@ def _info_of(c: _library.Info) -> Info:
                 run=c.run.decode(), why=c.why.decode(errors="replace"),
                 attributes=attributes_of(c.attributes, c.attribute_count), verified_ns=c.verified_ns,
                 copies=c.copies, from_copies=c.from_copies)
+
+
+def _progress_of(c: _library.Progress) -> Progress:
+    return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error, level_ns=tuple(c.level_ns))
 
 
 def _communicator(communicator: Any) -> int:
@@ -146,7 +180,7 @@ class Handle:
     def progress(self) -> Progress:
         c = _library.made(_library.Progress)
         self._checkpoint._call("test", self._number, Level.STAGED, ctypes.byref(c))
-        return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error, level_ns=tuple(c.level_ns))
+        return _progress_of(c)
 
 
 class Checkpoint:
@@ -155,30 +189,34 @@ class Checkpoint:
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
     default of the C API. `fresh` begins a new line of versions. `partner` copies each version to nodes of other failure domains.
     `cyclic`: where a variable's global array is larger than the stored one, `read` repeats that.
-    `signals`, `halt_file`, `end_time` (since 1970) and `exit_margin` are for `should_exit`.
+    `background` copies versions to `lower` while the program goes on, those whose number is a multiple of
+    `lower_multiple`. `signals`, `halt_file`, `end_time` (since 1970) and `exit_margin` are for `should_exit`.
     `look` only looks at versions, while another run may use
     the set: `versions`, `variables`, `read_var`, `dataset`.
     """
 
     def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False,
-                 partner: bool = False, cyclic: bool = False, code_version: str = "", keep: int = 0,
+                 partner: bool = False, cyclic: bool = False, background: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
                  block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0,
-                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0, signals: bool = False,
+                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0, lower_multiple: int = 0,
+                 signals: bool = False,
                  halt_file: Union[str, os.PathLike, None] = None, end_time: float = 0, exit_margin: float = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
+        self._collected: dict[str, list[Any]] = {}  # the same of a version that was begun
+        self._observer: Any = None
         self._raised: Optional[BaseException] = None
         options = _library.made(
             _library.Options,
             flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
                    | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)
-                   | (_library.SIGNALS if signals else 0)),
+                   | (_library.SIGNALS if signals else 0) | (_library.BACKGROUND if background else 0)),
             code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None,
             timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
             block_size=block_size, lower=None if lower is None else os.fsencode(lower), lower_keep=lower_keep,
-            halt_file=None if halt_file is None else os.fsencode(halt_file), end_time_ns=_ns(end_time),
+            lower_multiple=lower_multiple, halt_file=None if halt_file is None else os.fsencode(halt_file), end_time_ns=_ns(end_time),
             exit_margin_ns=_ns(exit_margin))
         self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
                                                              ctypes.byref(options), ctypes.byref(self._handle)))
@@ -204,25 +242,52 @@ class Checkpoint:
                 self._check(_library.library().cairn_checkpoint_finalize(handle))
             finally:
                 self._memories.clear()
+                self._collected.clear()
 
     def define(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None, offset: Optional[Sequence[int]] = None,
                halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None, axis: Optional[Sequence[int]] = None,
                owner: Optional[Owner] = None, type: Optional[Type] = None, optional: bool = False,
-               aliases: Sequence[str] = (), default: Any = None, attributes: Optional[dict[str, Any]] = None) -> None:
+               aliases: Sequence[str] = (), default: Any = None, attributes: Optional[dict[str, Any]] = None,
+               kind: Optional[Kind] = None, over: Optional[str] = None, key: Optional[str] = None) -> None:
         """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the box at `offset` of a
         global array of that shape, `halo` elements around it left out (one number, or those before and behind, for each
         dimension). `axis`: for each dimension of the array that of the global array along which it runs.
 
         `array`: of numpy, or any writable buffer, or a function that returns the array when Cairn asks. `default`: an
         array of one element, for `optional` variables that a version lacks. `attributes`: texts and numbers, as "units";
-        "dimensions" names those of the global array."""
+        "dimensions" names those of the global array.
+
+        `kind`: each rank has any number of elements; `array` is a Counted, or a function that is called with None to write
+        and with a number of elements to fill. `over`, `key`: names of variables, as cairn/checkpoint.h says."""
+        self._memories[name] = self._register("define", name, array, shape, offset, halo, axis, owner, type, optional,
+                                              aliases, default, attributes, kind, over, key)
+
+    def _register(self, call: str, name: str, array: Any, shape: Optional[Sequence[int]], offset: Optional[Sequence[int]],
+                  halo: Optional[Sequence[Union[int, tuple[int, int]]]], axis: Optional[Sequence[int]], owner: Optional[Owner],
+                  type: Optional[Type], optional: bool, aliases: Sequence[str], default: Any,
+                  attributes: Optional[dict[str, Any]], kind: Optional[Kind], over: Optional[str],
+                  key: Optional[str]) -> list[Any]:
+        """What the library holds pointers to from now on."""
+        if isinstance(array, Counted):
+            array = array.resized
+            if kind is None:
+                raise ValueError(f"variable '{name}': a Counted needs a kind")
+        asks = kind is not None
         get = array if callable(array) else None
         try:
-            memory = Memory(get() if get is not None else array, type)
+            memory = Memory(array if get is None else get(None) if asks else get(), type)
         except TypeError as error:
             raise TypeError(f"variable '{name}': expected an array: {error}") from error
         where = _library.made(_library.Distribution, kind=_library.REPLICATED)
-        if shape is not None:
+        if kind is not None:
+            if any(given is not None for given in (shape, offset, halo, axis, owner)):
+                raise ValueError(f"variable '{name}': an array with a kind has no shape, offset, halo, axis or owner")
+            where.kind = kind
+            where.over = None if over is None else over.encode()
+            where.key = None if key is None else key.encode()
+        elif over is not None or key is not None:
+            raise ValueError(f"variable '{name}': over and key need a kind")
+        elif shape is not None:
             self._place(where, memory, shape, offset, halo, axis, owner)
         elif offset is not None or halo is not None or axis is not None or owner is not None:
             raise ValueError("offset, halo, axis and owner need a shape")
@@ -244,11 +309,11 @@ class Checkpoint:
         more.attribute_count = noted.count
         kept = [memory, default_memory]
         if get is not None:
-            more.getter = self._getter(get, type, kept)
+            more.getter = self._getter(get, type, kept, asks)
             kept.append(more.getter)
         described = memory.described()
-        self._call("define", name.encode(), ctypes.byref(described), ctypes.byref(where), ctypes.byref(more))
-        self._memories[name] = kept
+        self._call(call, name.encode(), ctypes.byref(described), ctypes.byref(where), ctypes.byref(more))
+        return kept
 
     @staticmethod
     def _place(where: _library.Distribution, memory: Memory, shape: Sequence[int], offset: Optional[Sequence[int]],
@@ -268,10 +333,11 @@ class Checkpoint:
         for k, (low, high) in enumerate(_pairs(halo or ())):
             where.halo_low[k], where.halo_high[k] = low, high
 
-    def _getter(self, get: Callable[[], Any], element_type: Optional[Type], kept: list[Any]) -> Any:
-        def answer(_context: Any, _purpose: int, array: Any) -> int:
+    def _getter(self, get: Callable[..., Any], element_type: Optional[Type], kept: list[Any], asks: bool) -> Any:
+        def answer(_context: Any, purpose: int, array: Any) -> int:
             try:
-                memory = Memory(get(), element_type)
+                count = array.contents.extent[0] if purpose == _library.TO_FILL else None
+                memory = Memory(get(count) if asks else get(), element_type)
                 kept[0] = memory
                 memory.store(array.contents)
                 return 0
@@ -290,6 +356,50 @@ class Checkpoint:
         noted = Attributes(attributes)
         self._call("set_attributes", noted.array, noted.count)
 
+    def begin(self, version: int) -> None:
+        """Begins a version of what is defined and what `write_var` adds. `commit` writes it."""
+        self._collected.clear()
+        self._call("begin", version)
+
+    def write_var(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None,
+                  offset: Optional[Sequence[int]] = None, halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None,
+                  axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None, type: Optional[Type] = None,
+                  attributes: Optional[dict[str, Any]] = None, kind: Optional[Kind] = None, over: Optional[str] = None,
+                  key: Optional[str] = None) -> None:
+        """A variable of the version that was begun, as of `define`: the array stays as it is until `commit`. All ranks
+        call it for the same names."""
+        self._collected[name] = self._register("write_var", name, array, shape, offset, halo, axis, owner, type, False, (),
+                                               None, attributes, kind, over, key)
+
+    def commit(self) -> None:
+        """Collective. Waits until the version that was begun is committed."""
+        try:
+            self._call("commit")
+        finally:
+            self._collected.clear()
+
+    def drop(self, version: int, *, last: bool = False) -> None:
+        """Collective in a run. Drops a version. `last`, of a context that looks: even the last one that is whole."""
+        self._call("drop", version, _library.DROP_LAST if last else 0)
+
+    def observe(self, observer: Optional[Callable[[int, Progress], None]]) -> None:
+        """`observer` is called with the number of a version and its progress when that has reached a level or failed: inside
+        the calls that write, test and wait, and `close`. It must not use the checkpoint."""
+        if observer is None:
+            self._call("observe", _library.Observer(), None)
+            self._observer = None
+            return
+
+        def tell(_context: Any, _handle: int, number: int, progress: Any) -> None:
+            try:
+                observer(number, _progress_of(progress.contents))
+            except BaseException as error:  # through C it cannot go
+                self._raised = error
+
+        told = _library.Observer(tell)
+        self._call("observe", told, None)
+        self._observer = told
+
     def write(self, version: int) -> None:
         """Collective. Waits until the version is committed."""
         self._call("write", version)
@@ -306,12 +416,15 @@ class Checkpoint:
         found = self._call("restart_test", _library.LATEST if version is None else version, ctypes.byref(c))
         return _info_of(c) if found else None
 
-    def read(self, version: Optional[int] = None, *, halo: bool = False) -> Info:
+    def read(self, version: Optional[int] = None, *, halo: bool = False, cyclic: bool = False,
+             verify_all: bool = False) -> Info:
         """Collective. Reads all that is defined from a version, the newest if none is named. `halo`: also elements
-        around this rank's boxes, where they lie inside the global arrays."""
+        around this rank's boxes, where they lie inside the global arrays. `cyclic`: as of the Checkpoint. `verify_all`: also
+        bytes of variables that are not defined are compared with their checksums."""
         c = _library.made(_library.Info)
-        self._call("read", _library.LATEST if version is None else version, _library.READ_HALO if halo else 0,
-                   ctypes.byref(c))
+        flags = ((_library.READ_HALO if halo else 0) | (_library.READ_CYCLIC if cyclic else 0)
+                 | (_library.READ_VERIFY_ALL if verify_all else 0))
+        self._call("read", _library.LATEST if version is None else version, flags, ctypes.byref(c))
         return _info_of(c)
 
     def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
@@ -344,11 +457,20 @@ class Checkpoint:
             c = variable.contents
             found.append(Variable(name=c.name.decode(), type=Type(c.type), size=c.element_size,
                                   shape=tuple(getattr(c, "global")[:c.dimensions]), optional=bool(c.flags & _library.OPTIONAL),
-                                  attributes=attributes_of(c.attributes, c.attribute_count)))
+                                  attributes=attributes_of(c.attributes, c.attribute_count),
+                                  kind=Kind(c.kind) if c.kind in list(Kind) else None, over=(c.over or b"").decode(),
+                                  key=(c.key or b"").decode()))
             return 0
 
         self._call("variables", _library.LATEST if version is None else version, _library.VariableVisit(note), None)
         return found
+
+    def counts(self, name: str, version: Optional[int] = None) -> list[int]:
+        """How many elements of a variable with a kind each rank that wrote the version had."""
+        ranks = next((one.ranks for one in self.versions() if version is None or one.number == version), 1)
+        counts = (ctypes.c_uint64 * ranks)()
+        self._call("counts", _library.LATEST if version is None else version, name.encode(), counts, ranks)
+        return list(counts)
 
     def dataset(self, version: Optional[int] = None, names: Optional[Sequence[str]] = None) -> Any:
         """A Dataset of xarray with all variables of a version, or with those named."""

@@ -14,8 +14,11 @@ LOOK = 2
 SIGNALS = 4
 PARTNER = 8
 CYCLIC = 16
+BACKGROUND = 32
 OPTIONAL = 1
-READ_HALO = 1
+READ_HALO, READ_CYCLIC, READ_VERIFY_ALL = 1, 2, 4
+DROP_LAST = 1
+TO_FILL = 2
 REPLICATED, BLOCK = 1, 2
 
 
@@ -24,7 +27,7 @@ class Options(Structure):
                 ("rank", c_uint32), ("ranks", c_uint32), ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
                 ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64), ("interval_ns", c_uint64),
                 ("max_attempts", c_uint32), ("block_size", c_uint32), ("lower", c_char_p), ("lower_keep", c_uint32),
-                ("reserved", c_uint32), ("halt_file", c_char_p), ("end_time_ns", c_uint64), ("exit_margin_ns", c_uint64),
+                ("lower_multiple", c_uint32), ("halt_file", c_char_p), ("end_time_ns", c_uint64), ("exit_margin_ns", c_uint64),
                 ("mtbf_ns", c_uint64)]
 
 
@@ -38,7 +41,7 @@ class Distribution(Structure):
     _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32), ("reserved", c_uint32),
                 ("global", c_int64 * MAX_DIMENSIONS), ("offset", c_int64 * MAX_DIMENSIONS),
                 ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)), ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
-                ("axis", c_uint8 * (MAX_DIMENSIONS + 1))]
+                ("axis", c_uint8 * (MAX_DIMENSIONS + 1)), ("over", c_char_p), ("key", c_char_p)]
 
 
 Getter = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(Array))
@@ -82,6 +85,7 @@ class Variable(Structure):
 
 Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))
 VariableVisit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Variable))
+Observer = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_int64, POINTER(Progress))
 
 # By their names in C; a test compares offsets with the header.
 STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
@@ -94,6 +98,12 @@ CALLS = {
     "finalize": [_handle],
     "define": [_handle, _text, POINTER(Array), POINTER(Distribution), POINTER(Definition)],
     "undefine": [_handle, _text],
+    "begin": [_handle, _number],
+    "write_var": [_handle, _text, POINTER(Array), POINTER(Distribution), POINTER(Definition)],
+    "commit": [_handle],
+    "drop": [_handle, _number, c_uint32],
+    "counts": [_handle, _number, _text, POINTER(c_uint64), c_uint32],
+    "observe": [_handle, Observer, c_void_p],
     "write": [_handle, _number],
     "iwrite": [_handle, _number, POINTER(c_uint64)],
     "test": [_handle, c_uint64, c_uint32, POINTER(Progress)],
