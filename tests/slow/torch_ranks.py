@@ -1,6 +1,8 @@
 """What ranks of torch_test.py do: `torch_ranks.py ACTION SET STEP`, started with RANK, WORLD_SIZE,
 MASTER_ADDR and MASTER_PORT."""
 
+import contextlib
+import ctypes
 import faulthandler
 import os
 import signal
@@ -15,7 +17,7 @@ from torch.distributed._shard.sharded_tensor import Shard, ShardedTensor, init_f
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Replicate, Shard as Sharded, distribute_tensor
 
-from cairn import Error
+from cairn import Error, Level
 from cairn.torch import Storage
 
 RANK = int(os.environ.get("RANK", "0"))
@@ -137,6 +139,66 @@ def load(name, step):
     # A looker has the rest of the API, and any other number of ranks.
     with Storage(name, look=True) as storage:
         assert_same(load_into(storage, f"step-{step}"), state_of(step))
+
+
+@contextlib.contextmanager
+def communicator():
+    """Of all ranks, as a program without mpi4py has it."""
+    mpi = ctypes.CDLL("libmpi.so.40", ctypes.RTLD_GLOBAL)
+    multiple, provided = 3, ctypes.c_int()
+    assert mpi.MPI_Init_thread(None, None, multiple, ctypes.byref(provided)) == 0
+    assert provided.value == multiple
+    yield mpi.MPI_Comm_c2f(ctypes.c_void_p(ctypes.addressof(
+        ctypes.c_byte.in_dll(mpi, "ompi_mpi_comm_world"))))
+    mpi.MPI_Finalize()
+
+
+def save_on_nodes(name, step):
+    """Several nodes; each version is also copied to another one."""
+    with communicator() as all_ranks, Storage(name, communicator=all_ranks,
+                                              partner=True) as storage:
+        if storage.versions():
+            assert_same(load_into(storage), state_of(step - 1))
+        dcp.save(state_of(step), storage_writer=storage, checkpoint_id=f"step-{step}")
+        storage.wait(Level.PARTNER)
+        saved = dcp.async_save(state_of(step + 10), storage_writer=storage)
+        saved.result()
+        dcp.save(state_of(step), storage_writer=storage, checkpoint_id=f"step-{step}")
+        storage.future(Level.PARTNER).result()
+
+
+def load_on_nodes(name, step):
+    with communicator() as all_ranks, Storage(name, communicator=all_ranks,
+                                              partner=True) as storage:
+        assert_same(load_into(storage), state_of(step))
+        assert_same(load_into(storage, f"step-{step}"), state_of(step))
+
+
+class RefusesToRead(dcp.DefaultLoadPlanner):
+
+    def resolve_tensor(self, read_item):
+        if RANK == RANKS - 1:
+            raise RuntimeError(SAYS)
+        return super().resolve_tensor(read_item)
+
+
+class RefusesWhatIsRead(dcp.DefaultLoadPlanner):
+
+    def commit_tensor(self, read_item, tensor):
+        if RANK == 0:
+            raise RuntimeError(SAYS)
+
+
+def fail_on_nodes(name, step):
+    """Reads are collective; a rank that fails by itself keeps no other one waiting."""
+    with communicator() as all_ranks, Storage(name, communicator=all_ranks) as storage:
+        for planner in (RefusesToRead(), RefusesWhatIsRead()):
+            try:
+                dcp.load(blank(state_of(1)), storage_reader=storage, planner=planner)
+                raise AssertionError("it was loaded")
+            except WAYS_TO_FAIL as error:
+                assert SAYS in str(error) or CANNOT_TELL in str(error), error
+        assert_same(load_into(storage), state_of(step))
 
 
 def save_asynchronously(name, step):

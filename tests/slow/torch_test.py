@@ -19,7 +19,10 @@ from torch_tree import CAIRN, SOURCE, Tree
 TREE = Tree()
 SEED = int(os.environ.get("CAIRN_SEED", str(time.time_ns() % 1_000_000)))
 KILLS = 8
+MPIRUN = ("mpirun.openmpi", "--oversubscribe", "--allow-run-as-root", "--mca", "pml", "ob1",
+          "--mca", "btl", "self,tcp", "--mca", "mpi_yield_when_idle", "1")
 SECONDS = 300
+RANKS = SOURCE / "tests/slow/torch_ranks.py"
 # Of a model and its optimizer: an unchanged program that knows nothing of Cairn.
 PROGRAM = """
 import os, torch
@@ -55,19 +58,44 @@ class Torch(unittest.TestCase):
             "LOWER": self.lower, "FILES": self.place / "files", "PYTHONWARNINGS": "ignore"
         }
 
-    def start(self, ranks, action, step):
+    def group(self, ranks):
+        """The environment of each rank."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        program = SOURCE / "tests/slow/torch_ranks.py"
+        return [{
+            **self.environment(), "RANK": rank, "WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port
+        } for rank in range(ranks)]
+
+    def start(self, ranks, action, step):
         return [
-            TREE.start(
-                ["python3", program, action, "model", step], self.place, {
-                    **self.environment(), "RANK": rank, "WORLD_SIZE": ranks,
-                    "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port
-                }, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            for rank in range(ranks)
+            TREE.start(["python3", RANKS, action, "model", step], self.place, environment,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for environment in self.group(ranks)
         ]
+
+    def run_on_nodes(self, nodes, action, step):
+        """nodes: of each rank, its node, which is a pool of this host."""
+        command = [*MPIRUN]
+        for node, environment in zip(nodes, self.group(len(nodes))):
+            environment = {
+                **environment, "CAIRN_POOL_NAME": f"node{node}", "CAIRN_POOL_SIZE": "256MiB",
+                "CAIRN_CHECKPOINT_DOMAIN": f"rack{node}", "PMIX_MCA_gds": "hash"
+            }
+            command += ([":"] if "-n" in command else []) + [
+                "-n", "1",
+                *TREE.command(["python3", RANKS, action, "model", step], self.place, environment)
+            ]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
+                              timeout=SECONDS)
+        self.assertEqual(done.returncode, 0,
+                         f"{action} {step} on {nodes}:\n{done.stdout}{done.stderr}")
+
+    def lose(self, node):
+        subprocess.run([CAIRN, "pool", "remove", f"node{node}", "--force"], check=True,
+                       capture_output=True,
+                       env={**os.environ, "CAIRN_POOL_DIR": str(self.place / "pools")})
 
     def run_ranks(self, ranks, action, step, expected=None):
         running = self.start(ranks, action, step)
@@ -107,6 +135,16 @@ class Torch(unittest.TestCase):
         self.run_ranks(2, "levels", 1)
         shutil.rmtree(self.place / "pools")
         self.run_ranks(1, "levels", 2)
+
+    def test_nodes_save_and_others_load_when_one_is_lost(self):
+        self.run_on_nodes([0, 0, 1, 2], "save_on_nodes", 1)
+        self.run_on_nodes([0, 1, 2], "load_on_nodes", 1)
+        self.run_on_nodes([1, 2], "fail_on_nodes", 1)
+        self.lose(1)
+        self.run_on_nodes([2, 0], "load_on_nodes", 1)
+        self.run_on_nodes([2, 0, 3], "save_on_nodes", 2)
+        self.lose(0)
+        self.run_on_nodes([3, 2, 2, 3], "load_on_nodes", 2)
 
     def test_a_damaged_version_gives_way_to_the_one_before(self):
         self.run_ranks(2, "save", 1)

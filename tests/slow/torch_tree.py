@@ -15,15 +15,24 @@ CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
 SKIPPED = 77
 SUITE = "trixie"
 MIRROR = "http://deb.debian.org/debian"
+SYSTEM = pathlib.Path("/usr/lib/x86_64-linux-gnu")
+# Of this machine's Open MPI, which programs inside use: its parts, and what they are linked with.
+MPI = SYSTEM / "libmpi.so.40"
+MPI_PARTS = (SYSTEM / "openmpi/lib/openmpi3", SYSTEM / "pmix2/lib/pmix")
 ENTER = """
 set -e
 mount --bind "$tree" "$tree"
 mount -t proc proc "$tree/proc"
 mount --rbind /dev "$tree/dev"
+mount --rbind /sys "$tree/sys"
 mount -t tmpfs tmpfs "$tree/tmp"
 for place in "$source" "$build" "$folder"; do
   mkdir -p "$tree$place"
   mount --rbind "$place" "$tree$place"
+done
+for place in $parts; do
+  mkdir -p "$tree$place"
+  mount --bind "$place" "$tree$place"
 done
 cp /etc/hosts "$tree/etc/hosts"
 cd "$tree$folder"
@@ -58,10 +67,11 @@ class Tree:
         (self.root / "complete").touch()
 
     def _copy_libraries(self):
-        """What the command is linked with here and Debian 13 has not."""
+        """What the command, and Open MPI, are linked with here and Debian 13 has not."""
         own = BUILD / "torch" / "libraries"
         own.mkdir(parents=True, exist_ok=True)
-        shown = subprocess.run(["ldd", CAIRN], capture_output=True, text=True, check=True).stdout
+        users = [CAIRN, MPI, *(part for folder in MPI_PARTS for part in folder.glob("*.so"))]
+        shown = subprocess.run(["ldd", *users], capture_output=True, text=True, check=True).stdout
         for line in shown.splitlines():
             name, arrow, path = line.strip().partition(" => ")
             path = path.split(" ")[0]
@@ -69,20 +79,24 @@ class Tree:
                       for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib"))
             if arrow and path.startswith("/") and not has and not path.startswith(str(BUILD)):
                 shutil.copy(path, own / name)
+        shutil.copy(MPI, own / MPI.name)
 
-    def start(self, command, folder, environment, **options):
-        """A process inside, in a directory of this machine."""
+    def command(self, command, folder, environment):
+        """That of a process inside, in a directory of this machine."""
         place = {
-            **os.environ, "tree": str(self.root), "source": str(SOURCE), "build": str(BUILD),
-            "folder": str(folder)
+            "tree": self.root, "source": SOURCE, "build": BUILD, "folder": folder,
+            "parts": " ".join(map(str, MPI_PARTS))
         }
         inside = {
-            "CAIRN_LIBRARY": str(LIBRARIES / "libcairn.so"),
-            "PYTHONPATH": str(SOURCE / "bindings/python"),
-            "LD_LIBRARY_PATH": str(BUILD / "torch" / "libraries"), "USE_LIBUV": "0",
+            "CAIRN_LIBRARY": LIBRARIES / "libcairn.so", "PYTHONPATH": SOURCE / "bindings/python",
+            "LD_LIBRARY_PATH": BUILD / "torch" / "libraries", "USE_LIBUV": "0",
             "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **environment
         }
-        words = ["env", *(f"{name}={value}" for name, value in inside.items()), *map(str, command)]
-        return subprocess.Popen(
-            ["unshare", "-m", "--propagation", "private", "bash", "-c", ENTER, "enter", *words],
-            env=place, **options)
+        return [
+            "env", *(f"{name}={value}" for name, value in place.items()), "unshare", "-m",
+            "--propagation", "private", "bash", "-c", ENTER, "enter", "env",
+            *(f"{name}={value}" for name, value in inside.items()), *map(str, command)
+        ]
+
+    def start(self, command, folder, environment, **options):
+        return subprocess.Popen(self.command(command, folder, environment), **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno as errors
 import warnings
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Literal, Optional, Union
 
 from ._checkpoint import Checkpoint, Error, Info
 
@@ -27,12 +27,19 @@ def together(gather: Gather, call: Callable[..., Any], *given: Any) -> list[Any]
 
 
 def choose(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[int], looks: bool,
-           verifies: bool) -> int:
+           verifies: bool, on_several_hosts: bool) -> int:
     """Returns the version asked for, or the newest whose bytes are right.
 
     `looks`: the contexts only look; else the run continues that version. `verifies`: this rank
-    compares bytes with their checksums, which only rank 0 need do.
+    compares bytes with their checksums, which only rank 0 need do. `on_several_hosts`: each host
+    compares those of its part, and takes them from a copy on another node if they differ.
     """
+    if on_several_hosts:
+        info = checkpoint.read(asked, verify_all=verifies)
+        if info.skipped > 0:
+            warnings.warn(f"storage '{name}': a newer version than {info.number} is damaged or "
+                          f"incomplete: {info.why}")
+        return info.number
     number, damage, damaged = asked, (0, ""), set()
     while True:
         info = _look_for(gather, name, checkpoint, number) if looks else checkpoint.read(number)
@@ -87,3 +94,29 @@ def _find(name: str, checkpoint: Checkpoint, number: Optional[int]) -> Info:
     info = min(found, key=lambda one: (one.abandoned, -one.sequence))
     checkpoint.variables(info.number)  # from now on it is not overwritten
     return info
+
+
+def in_one_order(gather: Union[Gather, Literal[False]], name: str, wanted: dict[str, list[Any]],
+                 resolve: Callable[[], None]) -> list[tuple[str, Any, int]]:
+    """Variables that ranks read together, in one order on all: their name, their type, and the most
+    pieces of them that any rank wants.
+
+    `resolve` fills in what this rank wants: for each variable its pieces, the type first in each. If
+    it fails on one rank, none reads. `gather`: False where each rank reads by itself.
+    """
+    failure = None
+    try:
+        resolve()
+    except Exception as error:  # told to the others, which would wait for this rank
+        failure = error
+    own = {variable: (pieces[0][0], len(pieces)) for variable, pieces in wanted.items()}
+    most: dict[str, tuple[Any, int]] = {}
+    said = (repr(failure) if failure else None, own)
+    for rank, (text, of_rank) in enumerate(gather(said) if gather else [said]):
+        if failure is not None:
+            raise failure
+        if text is not None:
+            raise RuntimeError(f"storage '{name}': nothing is read, as rank {rank} cannot: {text}")
+        for variable, (kind, count) in of_rank.items():
+            most[variable] = (kind, max(count, most.get(variable, (kind, 0))[1]))
+    return [(variable, *found) for variable, found in sorted(most.items())]

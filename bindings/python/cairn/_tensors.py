@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import pickle
 import re
 from typing import Any, Optional
 
@@ -59,6 +60,41 @@ def piece_of(item: Any, data: Any) -> tuple[Any, ...]:
         raise ValueError(f"tensor '{item.index.fqn}': is {data.dtype} of {list(data.shape)}; the plan has {dtype} of {list(chunk.sizes)}")
     return (item.index.fqn, (type_of(dtype), data.element_size()), numbers_of(item.tensor_data.size, 1),
             numbers_of(chunk.offsets, 0), numbers_of(chunk.sizes, 1))
+
+
+def row_of(plan: Any, planner: Any, is_coordinator: bool) -> tuple[dict[Any, Memory], bytes]:
+    """A rank's tensors, by what other ranks have to know of them, and the pickle of the rest."""
+    tensors, objects = {}, {}
+    metadata = getattr(planner, "metadata", None) if is_coordinator else None
+    if is_coordinator and metadata is None:
+        raise TypeError(f"planner {type(planner).__name__}: has no `metadata` after create_global_plan(); derive it from "
+                        "DefaultSavePlanner, or set that there")
+    for item in plan.items:
+        data = planner.resolve_data(item)
+        if item.type.name == "BYTE_IO":
+            objects[item.index] = data.getvalue()
+        elif data.numel() > 0:
+            tensors[piece_of(item, data)] = memory_of(data.detach())
+    return tensors, pickle.dumps((metadata, objects), protocol=4)
+
+
+def objects_of(rows: Any, room: int) -> tuple[Any, dict[Any, bytes]]:
+    """The metadata and what is not a tensor, from the pickles of all ranks."""
+    found, all_objects = None, {}
+    for at in range(0, len(rows), room):
+        metadata, objects = pickle.loads(rows[at:at + room])
+        all_objects.update(objects)
+        found = metadata or found
+    return found, all_objects
+
+
+def place_of(item: Any, shapes: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
+    """The variable that has the elements to be read, and where in it they begin. `shapes`: of the variables that there are."""
+    index = item.storage_index
+    name, piece, offset = variable_of(index.fqn), numbers_of(index.offset, 0), numbers_of(item.storage_offsets, 0)
+    if name in shapes:
+        return name, tuple(map(sum, zip(piece, offset)))
+    return variable_of(index.fqn, piece), offset
 
 
 def definitions_of(pieces_of_ranks: list[list[Any]]) -> dict[str, Any]:

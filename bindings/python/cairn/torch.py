@@ -21,7 +21,6 @@ import errno as errors
 import functools
 import io
 import os
-import pickle
 import socket
 import threading
 from typing import Any, Optional, Union
@@ -38,8 +37,8 @@ except ImportError as missing:
                       "as python3-torch of Debian 13 or with `pip install torch`") from missing
 
 from ._checkpoint import Checkpoint, Error, Handle, Info, Level
-from ._choice import choose, together
-from ._tensors import Memory, definitions_of, memory_of, number_of, numbers_of, piece_of, type_of, variable_of
+from ._choice import choose, in_one_order, together
+from ._tensors import Memory, definitions_of, memory_of, number_of, objects_of, place_of, row_of, type_of, variable_of
 from ._types import Type
 
 __all__ = ["Storage"]
@@ -54,24 +53,29 @@ def _done(value: Any) -> torch.futures.Future:
 
 
 class Storage(StorageWriter, StorageReader, AsyncStager):
-    """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`, made and closed by all ranks of one host together.
+    """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`, made and closed by all ranks together.
 
     `process_group`: of these ranks, with a CPU backend, which nothing else uses; by default a new one of all ranks.
+    `communicator`: of mpi4py, of the same processes; ranks on several hosts need it, and MPI with MPI_THREAD_MULTIPLE.
     `verify`: a load first compares all bytes with their checksums; where they differ it warns, and takes the version before.
     `look`: only loads, also while another job saves, what there is by then. Other options: as of cairn.Checkpoint.
     """
 
-    def __init__(self, name: str, *, process_group: Any = None, verify: bool = True, look: bool = False, **options: Any):
+    def __init__(self, name: str, *, process_group: Any = None, communicator: Any = None, verify: bool = True,
+                 look: bool = False, **options: Any):
         self._name, self._verifies, self._looks = name, verify, look
+        self._reads_together = communicator is not None and not look  # on several hosts reads are collective
         self._group = dist.new_group(backend="gloo") if process_group is None and dist.is_initialized() else process_group
         self._rank = dist.get_rank(self._group) if self._group is not None else 0
         hosts, jobs = zip(*self._gather((socket.gethostname(), os.urandom(16).hex())))
-        if len(set(hosts)) > 1:
-            raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; expected one host")
-        alone = {"look": True} if look else {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]}
+        if len(set(hosts)) > 1 and not self._reads_together:
+            raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; "
+                        + ("look=True needs ranks of one host" if look else "pass a communicator of mpi4py"))
+        alone = ({"look": True} if look else {"communicator": communicator} if communicator is not None else
+                 {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]})
         self._open = functools.partial(Checkpoint, name, **alone, **options)
         self._checkpoint = self._open()
-        self._lock = threading.RLock()  # a Checkpoint is for one thread at a time
+        self._lock = threading.RLock()  # one thread at a time
         self._waiting = concurrent.futures.ThreadPoolExecutor(1, "cairn-level")
         self._pending: list[concurrent.futures.Future] = []  # collective, so before what follows on all ranks
         self._handle: Optional[Handle] = None
@@ -186,7 +190,7 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         text, failed, tensors, row = None, None, {}, b""
         number, self._number = self._number, None
         try:
-            tensors, row = self._resolve(plan, planner)
+            tensors, row = row_of(plan, planner, self._is_coordinator)
         except Exception as error:  # told to the others, which would wait for this rank
             failed, text = error, f"{type(error).__name__}: {error}"
         texts, lengths, differ, numbers = zip(*self._gather((text, len(row), list(tensors) != self._pieces, number)))
@@ -208,21 +212,6 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         for (name, _, _, offset, _), memory in tensors.items():
             self._now[variable_of(name) if variable_of(name) in self._defined else variable_of(name, offset)] = memory
         return numbers[0] if numbers[0] is not None else max((one.number for one in self._checkpoint.versions()), default=0) + 1
-
-    def _resolve(self, plan: SavePlan, planner: SavePlanner) -> tuple[dict[Any, Memory], bytes]:
-        """The tensors, by what other ranks have to know of them, and this rank's row of "@torch"."""
-        tensors, objects = {}, {}
-        metadata = getattr(planner, "metadata", None) if self._is_coordinator else None
-        if self._is_coordinator and metadata is None:
-            raise TypeError(f"planner {type(planner).__name__}: has no `metadata` after create_global_plan(); derive it from "
-                            "DefaultSavePlanner, or set that there")
-        for item in plan.items:
-            data = planner.resolve_data(item)
-            if item.type.name == "BYTE_IO":
-                objects[item.index] = data.getvalue()
-            elif data.numel() > 0:
-                tensors[piece_of(item, data)] = memory_of(data.detach())
-        return tensors, pickle.dumps((metadata, objects), protocol=4)
 
     def _define(self, name: str, kind: tuple[Type, int], shape: tuple[int, ...], boxes: dict[int, Any]) -> None:
         if self._defined.get(name) == (kind, shape, boxes):
@@ -246,18 +235,15 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         with self._lock:
             asked, self._number = self._number, None
             self._forget()
-            self._reads = choose(self._gather, self._name, self._checkpoint, asked, self._looks, self._verifies and self._rank == 0)
+            verifies = self._verifies and (self._rank == 0 or self._reads_together)
+            self._reads = choose(self._gather, self._name, self._checkpoint, asked, self._looks, verifies, self._reads_together)
             self._shapes = {one.name: one.shape for one in self._checkpoint.variables(self._reads)}
             if _OBJECTS not in self._shapes:
                 raise Error(errors.ENODATA, f"version {self._reads} of '{self._name}': was not written by cairn.torch")
             ranks, room = self._shapes[_OBJECTS]
             rows = memoryview(bytearray(ranks * room))
             self._checkpoint.read_var(_OBJECTS, rows.cast("B", (ranks, room)), version=self._reads)
-        self._objects, self._metadata = {}, None
-        for at in range(0, ranks * room, room):
-            metadata, objects = pickle.loads(rows[at:at + room])
-            self._objects.update(objects)
-            self._metadata = metadata or self._metadata
+        self._metadata, self._objects = objects_of(rows, room)
         return self._metadata
 
     def _forget(self) -> None:
@@ -275,26 +261,40 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> torch.futures.Future:
         with self._lock:
-            for item in plan.items:
-                if item.type.name == "BYTE_IO":
-                    planner.load_bytes(item, io.BytesIO(self._objects[item.storage_index]))
-                else:
-                    target = planner.resolve_tensor(item).detach()
-                    if target.numel() > 0:
-                        self._read(item, target)
-                    planner.commit_tensor(item, target)
+            wanted: dict[str, list[Any]] = {}  # by variable
+            order = in_one_order(self._reads_together and self._gather, self._name, wanted, lambda: self._resolve_reads(plan, planner, wanted))
+            failure: Optional[Exception] = None
+            for name, dtype, count in order:
+                pieces = wanted.get(name, [])
+                for piece in pieces + [None] * (count - len(pieces)):
+                    try:
+                        self._read(planner, name, dtype, piece)
+                    except Error:  # of all ranks
+                        raise
+                    except Exception as error:  # the other ranks go on, so this one takes part
+                        failure = failure or error
+            if failure is not None:
+                raise failure
         return _done(None)
 
-    def _read(self, item: ReadItem, target: torch.Tensor) -> None:
-        index = item.storage_index
-        name, piece, offset = variable_of(index.fqn), numbers_of(index.offset, 0), numbers_of(item.storage_offsets, 0)
-        if name in self._shapes:
-            offset = tuple(map(sum, zip(piece, offset)))
-        else:
-            name = variable_of(index.fqn, piece)
-        dtype = self._metadata.state_dict_metadata[index.fqn].properties.dtype
+    def _resolve_reads(self, plan: LoadPlan, planner: LoadPlanner, wanted: dict[str, list[Any]]) -> None:
+        for item in plan.items:
+            if item.type.name == "BYTE_IO":
+                planner.load_bytes(item, io.BytesIO(self._objects[item.storage_index]))
+                continue
+            dtype = self._metadata.state_dict_metadata[item.storage_index.fqn].properties.dtype
+            name, offset = place_of(item, self._shapes)
+            wanted.setdefault(name, []).append((dtype, item, planner.resolve_tensor(item).detach(), offset))
+
+    def _read(self, planner: LoadPlanner, name: str, dtype: torch.dtype, piece: Any) -> None:
+        """A piece of a variable; None: nothing, with ranks that read some."""
+        nothing = (0,) * len(self._shapes[name])
+        _, item, target, offset = piece or (dtype, None, torch.empty(nothing, dtype=dtype), nothing)
         is_direct = target.device.type == "cpu" and target.dtype == dtype and not target.is_conj() and not target.is_neg()
         to = target if is_direct else torch.empty(target.shape, dtype=dtype)
-        self._checkpoint.read_var(name, memory_of(to), version=self._reads, offset=offset, type=type_of(dtype))
+        if target.numel() > 0 or self._reads_together:
+            self._checkpoint.read_var(name, memory_of(to), version=self._reads, offset=offset, type=type_of(dtype))
         if not is_direct:
             target.copy_(to)
+        if item is not None:
+            planner.commit_tensor(item, target)
