@@ -429,8 +429,9 @@ class Checkpoint:
 
     def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
                  type: Optional[Type] = None) -> Any:
-        """Reads one stored variable into `out`: all of it, or the box at `offset` that has the shape of `out`. No other
-        rank takes part. Returns `out`, which is a new array of numpy if none is given."""
+        """Reads one stored variable into `out`: all of it, or the box at `offset` that has the shape of `out`. On
+        one host no other rank takes part; on several hosts all ranks call it, and an empty `out` asks for nothing. Returns
+        `out`, which is a new array of numpy if none is given."""
         if out is None:
             import numpy
 
@@ -450,7 +451,7 @@ class Checkpoint:
         return out
 
     def variables(self, version: Optional[int] = None) -> list[Variable]:
-        """What a version holds, by name; the newest, if none is named."""
+        """What a version holds, by name; the newest, if none is named. On several hosts collective."""
         found: list[Variable] = []
 
         def note(_context: Any, variable: Any) -> int:
