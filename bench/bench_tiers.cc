@@ -183,7 +183,7 @@ void add_beside(const Settings& settings, const Places& places, Report& report) 
   constexpr double size = each * double{megabyte};
   const int files = settings.quick ? 6 : 16;
   const std::string pool = std::to_string(files * each * 2) + "M";
-  const std::string on_two = "taskset -c 0,1 env ";
+  const std::string on_two = "taskset -c 0,1 env CAIRN_DRAIN_YIELD=off ";
   const Program plain = {settings.quick ? 3 : 8, each, 0};
   // A file in two thirds of its time on the disk.
   const Program program = {files, each, run(places, plain, "") / 1e9 / plain.files * 2 / 3, true};

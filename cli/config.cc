@@ -45,10 +45,7 @@ void validate(const Key& key, const std::string& value) {
     if (size.is_percent ? size.percent <= 0 : size.bytes == 0)
       usage_error("invalid size '{}': expected 512M, 10GiB, 50% or auto", value);
   } else if (key.metavar == "RATE") {
-    if (value == "unlimited") return;
-    const Size rate = parse_size(value);
-    if (rate.is_percent || rate.bytes == 0)
-      usage_error("invalid rate '{}': expected bytes a second, such as 200M, or unlimited", value);
+    parse_rate(value);
   } else if (key.metavar == "NAME") {
     const bool is_printable = std::none_of(value.begin(), value.end(),
                                            [](unsigned char c) { return std::iscntrl(c) != 0; });
@@ -142,6 +139,10 @@ const std::vector<Key>& keys() {
       {"drain.rate", "RATE", "unlimited",
        "Modes close and async: the most that is written to the covered directory in a second while "
        "the run goes on, such as 200M, or unlimited."},
+      {"drain.yield", "on|off", "on",
+       "Modes close and async, and --detach-drain: whether the background process that drains lets "
+       "programs go first, for the processor and for the disk. off: for nodes with a processor to "
+       "spare."},
       {"drain.wait", "SECONDS", "60",
        "How long an ended run, or `cairn drain` under a launcher, waits for other nodes of its job "
        "to write their parts of files. The time counts from when the last file was whole. After "

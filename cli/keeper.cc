@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <stop_token>
 #include <thread>
@@ -56,8 +57,9 @@ struct Order {
   std::chrono::seconds quiet{};  // drain.quiet
   uint64_t rate = 0;             // drain.rate in bytes a second; 0: unlimited
   std::chrono::seconds for_others{};
+  bool yields = true;  // drain.yield
 };
-constexpr int order_words = 6;
+constexpr int order_words = 7;
 
 // Errors of lower are tried again after a time that doubles.
 class Backoff {
@@ -97,7 +99,7 @@ class Keeper {
   int go() {
     const auto only = be_the_only_one();
     if (!only->held()) return exit_ok;
-    yield_to_programs();
+    if (order_.yields) yield_to_programs();
     const StopOnSignal stop;
     while (!is_to_end() && access(order_.pool.c_str(), F_OK) == 0) {
       next_ = Clock::now() + least_pause;
@@ -129,10 +131,13 @@ class Keeper {
   // Programs come first, for the processor and for the disk.
   static void yield_to_programs() {
     constexpr int nicer = 10;
+    constexpr int most = 19;
     constexpr int who_process = 1;  // linux/ioprio.h
     constexpr int class_idle = 3 << 13;
-    setpriority(PRIO_PROCESS, 0, nicer);
+    setpriority(PRIO_PROCESS, 0, std::min(getpriority(PRIO_PROCESS, 0) + nicer, most));
     syscall(SYS_ioprio_set, who_process, 0, class_idle);
+    // Between sessions the value of the session's group counts, where the kernel makes such groups.
+    std::ofstream("/proc/self/autogroup") << nicer;
   }
 
   [[nodiscard]] bool drains_meanwhile(const CoverEntry& cover) const {
@@ -358,14 +363,14 @@ void start_keeper(const Config& config, const std::string& pool, const std::stri
         fmt::format("{}: another process drains it in the background already, in the mode of its "
                     "run",
                     printable(directory)));
-  const std::string rate = config.value("drain.rate");
   std::array<std::string, order_words> words = {
       pool,
       directory,
       config.value("drain.mode"),
       config.value("drain.quiet"),
-      rate == "unlimited" ? "0" : std::to_string(parse_bytes(rate)),
-      config.value("drain.wait")};
+      std::to_string(parse_rate(config.value("drain.rate"))),
+      config.value("drain.wait"),
+      config.value("drain.yield")};
   const pid_t between = fork();
   if (between < 0)
     fail("{}: no process can be started to drain it: {}", directory, std::strerror(errno));
@@ -393,7 +398,8 @@ int run_keeper(int /*argc*/, char** argv) {
     return Keeper({argv[2], argv[3], argv[4],
                    std::chrono::seconds(std::strtoull(argv[5], nullptr, 10)),
                    std::strtoull(argv[6], nullptr, 10),
-                   std::chrono::seconds(std::strtoull(argv[7], nullptr, 10))})
+                   std::chrono::seconds(std::strtoull(argv[7], nullptr, 10)),
+                   std::strcmp(argv[8], "on") == 0})
         .go();
   } catch (const Error&) {
     return exit_failed;  // the place of the pools is gone

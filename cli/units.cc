@@ -13,8 +13,15 @@ namespace {
 
 constexpr std::string_view letters = "KMGTPE";
 
-[[noreturn]] void bad_size(std::string_view text, std::string_view expected) {
-  usage_error("invalid size '{}': expected {}", text, expected);
+// What a text stands for, and the forms that it takes.
+struct Expected {
+  const char* what;
+  const char* forms;
+  bool shares = true;  // a percentage is one of them
+};
+
+[[noreturn]] void bad(std::string_view text, const Expected& expected) {
+  usage_error("invalid {} '{}': expected {}", expected.what, text, expected.forms);
 }
 
 // The factor of a unit, or 0 if it is none.
@@ -29,16 +36,17 @@ double unit_factor(std::string_view unit) {
   return std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
 }
 
-Size parse(std::string_view text, std::string_view expected) {
+Size parse(std::string_view text, const Expected& expected) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0) bad_size(text, expected);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) bad(text, expected);
   std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
 
   Size size;
   if (unit == "%") {
+    if (!expected.shares) bad(text, expected);
     if (number <= 0 || number > 100)
       usage_error("invalid size '{}': expected a share above 0%, at most 100%", text);
     size.percent = number;
@@ -46,21 +54,27 @@ Size parse(std::string_view text, std::string_view expected) {
     return size;
   }
   const double factor = unit_factor(unit);
-  if (factor == 0) bad_size(text, expected);
+  if (factor == 0) bad(text, expected);
   const double bytes = number * factor;
-  if (bytes >= 9.2e18) usage_error("invalid size '{}': larger than any medium", text);
+  if (bytes >= 9.2e18) usage_error("invalid {} '{}': larger than any medium", expected.what, text);
   size.bytes = static_cast<uint64_t>(std::llround(bytes));
   return size;
 }
 
 }  // namespace
 
-Size parse_size(std::string_view text) { return parse(text, "512M, 10GiB, 50% or auto"); }
+Size parse_size(std::string_view text) { return parse(text, {"size", "512M, 10GiB, 50% or auto"}); }
 
 uint64_t parse_bytes(std::string_view text) {
-  const Size size = parse(text, "512M or 10GiB");
-  if (size.is_percent) usage_error("invalid size '{}': expected 512M or 10GiB, not a share", text);
-  return size.bytes;
+  return parse(text, {"size", "512M or 10GiB, not a share", false}).bytes;
+}
+
+uint64_t parse_rate(std::string_view text) {
+  if (text == "unlimited") return 0;
+  const Expected expected = {"rate", "bytes a second, such as 200M, or unlimited", false};
+  const Size rate = parse(text, expected);
+  if (rate.bytes == 0) bad(text, expected);
+  return rate.bytes;
 }
 
 uint32_t parse_mode(std::string_view text) {

@@ -21,6 +21,8 @@ struct Size {
 Size parse_size(std::string_view text);
 // The same where a percentage makes no sense.
 uint64_t parse_bytes(std::string_view text);
+// Bytes a second, or "unlimited", which is 0.
+uint64_t parse_rate(std::string_view text);
 
 // Octal permissions such as 0750.
 uint32_t parse_mode(std::string_view text);

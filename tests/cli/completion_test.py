@@ -33,6 +33,7 @@ class Completion(CairnCase):
         self.assertIn("clean", self.bash("cairn pool "))
         self.assertEqual(self.bash("cairn run --drain "), ["exit", "close", "async", "never"])
         self.assertEqual(self.bash("cairn run --drain n"), ["never"])
+        self.assertEqual(self.bash("cairn run --drain-yield "), ["on", "off"])
         self.assertIn("--populate", self.bash("cairn pool create --p"))
         self.assertEqual(self.bash("cairn --pool-size 4G sta"), ["stage", "status", "stat"])
         self.assertEqual(self.bash("cairn help dis"), ["discard"])

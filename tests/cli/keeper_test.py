@@ -1,5 +1,6 @@
 """Drains while a run goes on (--drain close and async), and after it (--detach-drain)."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -8,6 +9,12 @@ import time
 import cairn_case
 from cairn_case import CAIRN
 from keeper_case import KeeperCase
+
+IOPRIO_GET = 252  # on x86_64
+
+
+def is_idle_for_the_disk(pid):
+    return ctypes.CDLL(None).syscall(IOPRIO_GET, 1, pid) >> 13 == 3
 
 
 class Keeper(KeeperCase):
@@ -286,12 +293,26 @@ class Keeper(KeeperCase):
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
         self.wait_until_nothing_is_left()
 
+    def test_it_yields_to_the_program_or_not(self):
+        for options, more in ((), 10), (("--drain-yield", "off"), 0):
+            run = self.begin("true", *options)
+            self.wait_for(self.keepers, "no keeper")
+            keeper = self.keepers()[0]["pid"]
+            own = os.getpriority(os.PRIO_PROCESS, run.pid)
+            self.assertEqual(os.getpriority(os.PRIO_PROCESS, keeper), min(own + more, 19))
+            self.assertEqual(is_idle_for_the_disk(keeper), more != 0)
+            self.finish(run)
+            self.wait_until_nothing_is_left()
+
     def test_wrong_values(self):
         for option, value, says in (
             ("--drain", "asinc",
              "'asinc' is not one of exit|close|async|never; did you mean async?"),
-            ("--drain-quiet", "soon", "invalid time 'soon'"), ("--drain-rate", "fast", "fast"),
-            ("--drain-rate", "0", "invalid rate '0'")):
+            ("--drain-quiet", "soon", "invalid time 'soon'"),
+            ("--drain-rate", "fast", "invalid rate 'fast': expected bytes a second, such as 200M, "
+             "or unlimited"), ("--drain-rate", "50%", "invalid rate '50%': expected bytes"),
+            ("--drain-rate", "0", "invalid rate '0': expected bytes"),
+            ("--drain-yield", "offf", "'offf' is not one of on|off; did you mean off?")):
             self.refused("run", "--at", self.dir, option, value, "--", "true", code=2, says=says)
 
 

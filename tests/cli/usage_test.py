@@ -125,7 +125,8 @@ class Configuration(CairnCase):
             "pool.dir": "/tmp/x", "pool.size": "1G", "pool.name": "p", "drain.mode": "never",
             "durability": "write", "log.level": "info", "pool.protect": "on",
             "pool.release": "never", "drain.wait": "5", "drain.quiet": "7", "drain.rate": "200M",
-            "checkpoint.domain": "rack7", "mpi.timeout": "5", "mpi.visibility": "sync"
+            "drain.yield": "off", "checkpoint.domain": "rack7", "mpi.timeout": "5",
+            "mpi.visibility": "sync"
         }
         self.assertEqual(set(values), set(self.json("config")))
         for key, value in values.items():
