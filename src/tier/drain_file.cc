@@ -95,12 +95,15 @@ bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
          map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
 }
 
-// What was written aside goes.
-Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
-              const Aside& aside, const Status& status) {
+void remove_copy(DrainState& state, int directory, const Aside& aside) {
   sys::unlinkat(directory, aside.name.c_str(), 0);
   state.done -= aside.copied;
   if (!state.cancelled && aside.copied != 0) state.advance(0);  // who counts bytes sees it go back
+}
+
+Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
+              const Aside& aside, const Status& status) {
+  remove_copy(state, directory, aside);
   if (aside.has_company && (status.code() == EMFILE || status.code() == ENFILE))
     return Tried::crowded;
   if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
@@ -165,6 +168,11 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
       closed.st_size == aside->st.st_size)
     aside->st = closed;
   if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
+  // Opened while it was copied.
+  if (is_open_among_nodes(state, map)) {
+    remove_copy(state, fd, *aside);
+    return Tried::again;
+  }
   lower.touch();  // the copy may have taken long
   if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
   ++state.report.files;

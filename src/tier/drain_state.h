@@ -112,6 +112,7 @@ struct DrainState {
   std::unordered_set<uint64_t> open;     // inodes that were open when the drain began
   std::unordered_set<uint64_t> postponed;  // names that are left to a later drain
   std::unordered_set<uint64_t> waiting;    // directories with such a name in or below them
+  std::optional<bool> is_shared;  // other pools cover the directory too; none: nobody has looked
   std::unordered_set<uint64_t> gone;     // directories that somebody has removed in lower
   std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
   std::unordered_map<uint64_t, uint64_t>
@@ -146,6 +147,11 @@ struct DrainState {
     return calls.only == nullptr || calls.only->count(inode) != 0;
   }
 };
+
+// --- while_running.cc ---
+// Whether the file is left to a later drain because other nodes would read its version in lower,
+// and a process that has it open could write to it without telling them.
+bool is_open_among_nodes(DrainState& state, const file::Map& map);
 
 // --- changes.cc ---
 // The ctime of an inode, with what its writers have not folded yet.

@@ -7,10 +7,16 @@
 #include "file/inode/open_table.h"
 #include "file/inode/pins.h"
 #include "pool/lanes/seats.h"
+#include "tier/claim.h"
 #include "tier/drain_state.h"
 
 namespace cairn::tier {
 namespace {
+
+bool is_open(DrainState& state, const file::Map& map) {
+  return state.open.count(map.number) != 0 ||
+         file::is_open(state.fs, map.number);  // since the drain began
+}
 
 bool is_busy(DrainState& state, const WhileRunning& rule, DrainMode mode, const file::Map& map) {
   const uint64_t changed = change_time(state.fs, map);
@@ -18,9 +24,8 @@ bool is_busy(DrainState& state, const WhileRunning& rule, DrainMode mode, const 
   if (changed + rule.quiet_ns > file::now_ns()) return true;
   // Stores through a mapping move no time on.
   if (file::is_pinned(state.fs, map.number)) return true;
-  return (rule.only_closed || mode != DrainMode::async) && (state.open.count(map.number) != 0 ||
-                                                            // Opened since the drain began.
-                                                            file::is_open(state.fs, map.number));
+  if (rule.only_closed || mode != DrainMode::async) return is_open(state, map);
+  return is_open_among_nodes(state, map);
 }
 
 // Else its bytes lie in lower, and only its attributes have changed; or it has none.
@@ -36,6 +41,16 @@ uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
 }
 
 }  // namespace
+
+bool is_open_among_nodes(DrainState& state, const file::Map& map) {
+  if (!state.calls.while_running || state.calls.while_running->at_end || !is_open(state, map))
+    return false;
+  if (!state.is_shared) {
+    const auto others = other_claims(state.fs, state.cover.path);
+    state.is_shared = !others.ok() || !others->empty();
+  }
+  return *state.is_shared;
+}
 
 void note_open_files(DrainState& state) {
   if (!state.calls.while_running || state.calls.while_running->at_end) return;

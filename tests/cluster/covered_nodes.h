@@ -68,6 +68,19 @@ class CoveredNodes {
         << cairn_last_error();
     EXPECT_EQ(report.failed + report.conflicts, 0U) << node;
   }
+  // As a keeper does in the mode async; how many files were left to a later drain.
+  [[nodiscard]] uint64_t drain_in_mid_job(uint32_t node) const {
+    cairn_while_running what = {};
+    what.struct_size = sizeof what;
+    what.open_too = 1;
+    what.mode = CAIRN_DRAIN_ASYNC;
+    cairn_drain_report report = {};
+    EXPECT_EQ(
+        cairn_cover_drain_while_running(covers_[node], &what, nullptr, nullptr, nullptr, &report),
+        0)
+        << cairn_last_error();
+    return what.postponed_files;
+  }
   // 0 also if other nodes are waited for.
   [[nodiscard]] int try_to_drain(uint32_t node) const {
     cairn_drain_report report = {};
