@@ -8,18 +8,23 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <mutex>
 #include <sstream>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "covers.h"
 #include "error.h"
 #include "finish_run.h"
+#include "keeper_log.h"
 #include "output.h"
 #include "own_size_limit.h"
 #include "pool_place.h"
@@ -75,13 +80,17 @@ class Backoff {
 };
 
 // Renews the promise of room while a drain is at work: one call of it, as an fsync of a large file,
-// may last longer than the promise. Programs wait for a bounded time all the same.
+// may last longer than the promise. Programs wait for a bounded time all the same. Calls `watch`
+// each time, because the drain itself may wait for a file system that does not answer.
 class PromiseRenewal {
  public:
-  explicit PromiseRenewal(const Pool& pool)
-      : thread_([&pool](const std::stop_token& stop) {
+  PromiseRenewal(const Pool& pool, const std::function<void()>& watch)
+      : thread_([&pool, watch](const std::stop_token& stop) {
           for (int moments = 0; !stop.stop_requested(); ++moments) {
-            if (moments % moments_between == 0) cairn_room_promise(pool.get());
+            if (moments % moments_between == 0) {
+              cairn_room_promise(pool.get());
+              watch();
+            }
             std::this_thread::sleep_for(moment);
           }
         }) {}
@@ -108,6 +117,7 @@ class Keeper {
       } catch (const Error& error) {
         backoff_.failed();
         problem_ = error.what();
+        tell_change();
         next_ = Clock::now() + backoff_.pause();
       }
       rest();
@@ -119,6 +129,7 @@ class Keeper {
   static constexpr auto least_pause = 250ms;
   static constexpr auto busy_pause = 20ms;
   static constexpr auto patience = 1s;
+  static constexpr std::chrono::seconds longest_silence{30};
 
   // `cairn status` may have the lock for a moment.
   [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
@@ -158,7 +169,7 @@ class Keeper {
       rule.open_too = 1;
       rule.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
       gives_way_ = true;
-      const auto result = drain(pool, rule);
+      const auto result = try_to_drain(pool, rule);
       gives_way_ = false;
       note_result(result);
       has_drained = result.code == 0 && result.report.bytes != 0;
@@ -180,7 +191,7 @@ class Keeper {
   void make_room(Pool& pool) {
     while (Clock::now() < next_ && !is_to_end()) {
       if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
-        const auto result = drain(pool, {});
+        const auto result = try_to_drain(pool, {});
         if (result.code != 0) note_result(result);
         cairn_room_answer(pool.get(), request);
       }
@@ -191,7 +202,7 @@ class Keeper {
 
   // A run has ended the cover, and could not remove the pool while this process was attached.
   bool leave(Pool& pool) {
-    cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    forget_state(pool);
     remove_if_left_over(pool, lock_start(order_.pool));
     return true;
   }
@@ -201,18 +212,15 @@ class Keeper {
   bool finish(Pool& pool) {
     PlaceLock alone = lock_cover_now(order_.pool, order_.directory);
     if (!alone.held()) return false;  // a run has just begun
-    const auto forget_state = [&] {
-      cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
-    };
     if (order_.mode == "never") {
       cairn_while_running rule{};
       rule.at_end = 1;
-      const auto result = drain(pool, rule);
+      const auto result = try_to_drain(pool, rule);
       note_result(result);
-      forget_state();
+      forget_state(pool);
       return result.code == 0;
     }
-    forget_state();
+    forget_state(pool);
     const FinishResult result =
         finish_cover(pool, order_.directory, false, true, order_.for_others);
     note_result(result.drain);
@@ -223,17 +231,31 @@ class Keeper {
     return result.ended == Ended::gone;
   }
 
+  // A directory that cannot even be opened is an error as any other.
+  Cover::DrainResult try_to_drain(Pool& pool, cairn_while_running rule) {
+    try {
+      return drain(pool, rule);
+    } catch (const Error& error) {
+      Cover::DrainResult result;
+      result.code = -EIO;
+      result.error = error.what();
+      return result;
+    }
+  }
+
   Cover::DrainResult drain(Pool& pool, cairn_while_running rule) {
     Cover cover = Cover::join(pool, order_.directory);
     rule.mode = drain_mode_of(order_.mode);
     began_ = Clock::now();
+    heard_ = began_;
     pool_ = &pool;
     Cover::DrainResult result;
     {
-      const PromiseRenewal renewal(pool);
+      const PromiseRenewal renewal(pool, [&] { look_for_silence(pool); });
       result = cover.drain_while_running(&rule, progressed, met_problem, this);
     }
     pool_ = nullptr;
+    hear();
     drained_before_ += drained_now_;
     drained_now_ = 0;
     written_now_ = 0;
@@ -241,14 +263,47 @@ class Keeper {
   }
 
   void note_result(const Cover::DrainResult& result) {
-    if (result.code == 0 || result.code == -ECANCELED || result.code == -EAGAIN) {
+    const std::string first = std::exchange(first_problem_, "");
+    if (result.code == -ECANCELED) return;  // another one tells
+    if (result.code == 0 || result.code == -EAGAIN) {
       backoff_.succeeded();
       problem_.clear();
     } else {
       backoff_.failed();
-      problem_ = first_problem_.empty() ? result.error : first_problem_ + "; " + result.error;
+      problem_ = first.empty() ? result.error : first + "; " + result.error;
     }
-    first_problem_.clear();
+    tell_change();
+  }
+
+  // One line whenever it begins to fail, and when it does not any more.
+  void tell_change() {
+    const std::lock_guard lock(telling_);
+    if (fails_ == !problem_.empty()) return;
+    fails_ = !problem_.empty();
+    reports_.say(fails_ ? fmt::format("{} cannot be drained in the background at present, which is "
+                                      "tried again: {}",
+                                      order_.directory, problem_)
+                        : fmt::format("{} is drained in the background again", order_.directory));
+  }
+
+  // By another thread, while the drain makes its calls.
+  void look_for_silence(const Pool& pool) {
+    const std::lock_guard lock(telling_);
+    if (is_silent_ || Clock::now() - heard_.load() < longest_silence) return;
+    is_silent_ = true;
+    const std::string text = fmt::format(
+        "no byte was drained for {} s; its file system may not answer", longest_silence.count());
+    reports_.say(fmt::format("{}: in the background {}", order_.directory, text));
+    write_state(pool, text);
+  }
+
+  void hear() {
+    heard_ = Clock::now();
+    const std::lock_guard lock(telling_);
+    if (!is_silent_) return;
+    is_silent_ = false;
+    told_.clear();
+    reports_.say(fmt::format("{}: the drain in the background goes on", order_.directory));
   }
 
   // A cairn_drain_problem. The first one says why.
@@ -263,6 +318,7 @@ class Keeper {
     // A copy that the drain gave up is not drained, but the keeper has written it.
     if (done > self->drained_now_) self->written_now_ += done - self->drained_now_;
     self->drained_now_ = done;
+    self->hear();
     if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);
     if (self->is_to_stop()) return 1;
     if (self->order_.rate == 0) return 0;
@@ -270,8 +326,10 @@ class Keeper {
         self->began_ +
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
             static_cast<double>(self->written_now_) / static_cast<double>(self->order_.rate)));
-    while (Clock::now() < due && !self->is_to_stop())
+    while (Clock::now() < due && !self->is_to_stop()) {
+      self->heard_ = Clock::now();
       std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), 50ms));
+    }
     return self->is_to_stop() ? 1 : 0;
   }
 
@@ -306,12 +364,24 @@ class Keeper {
     }
   }
 
-  // One attribute of bounded size, written when it changes.
   void tell_state(const Pool& pool) {
-    constexpr size_t most = 400;
+    const std::lock_guard lock(telling_);
     told_at_ = Clock::now();
-    const std::string text = fmt::format("{}\n{}\n{}", getpid(), drained_before_ + drained_now_,
-                                         problem_.substr(0, most));
+    told_bytes_ = drained_before_ + drained_now_;
+    write_state(pool, problem_);
+  }
+
+  void forget_state(const Pool& pool) {
+    const std::lock_guard lock(telling_);
+    cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    told_.clear();
+  }
+
+  // One attribute of bounded size, written when it changes.
+  void write_state(const Pool& pool, const std::string& problem) {
+    constexpr size_t most = 400;
+    const std::string text =
+        fmt::format("{}\n{}\n{}", getpid(), told_bytes_, problem.substr(0, most));
     if (text == told_) return;
     if (cairn_setxattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str(), text.data(),
                        text.size(), 0) == 0)
@@ -323,7 +393,14 @@ class Keeper {
   Backoff backoff_;
   std::string problem_;
   std::string first_problem_;  // of the drain under way
-  std::string told_;
+  std::atomic<Clock::time_point> heard_ = Clock::now();  // when lower answered last
+  std::mutex telling_;                                   // of what follows, up to the blank line
+  KeeperReports reports_;
+  std::string told_;         // the attribute
+  uint64_t told_bytes_ = 0;  // in it
+  bool fails_ = false;       // as the reports say
+  bool is_silent_ = false;
+
   const Pool* pool_ = nullptr;   // while it drains
   uint64_t drained_before_ = 0;  // bytes, by passes that have ended
   uint64_t drained_now_ = 0;
@@ -338,10 +415,12 @@ class Keeper {
 };
 
 // In the process that becomes the keeper.
-[[noreturn]] void become_keeper(std::array<std::string, order_words>& words) {
+[[noreturn]] void become_keeper(std::array<std::string, order_words>& words, int reports) {
+  dup2(reports, KeeperReports::descriptor);
+  if (reports == KeeperReports::descriptor) fcntl(reports, F_SETFD, 0);
   const int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(nothing, fd);
-  close_range(STDERR_FILENO + 1, ~0U, 0);
+  close_range(KeeperReports::descriptor + 1, ~0U, 0);
   unsetenv("CAIRN_COVER");                  // the run does not wait for it
   if (chdir("/") != 0) _exit(exit_failed);  // else it would keep a file system busy
   std::array<char*, order_words + 3> arguments{};
@@ -356,7 +435,7 @@ class Keeper {
 
 }  // namespace
 
-void start_keeper(const Config& config, const std::string& pool, const std::string& directory) {
+int start_keeper(const Config& config, const std::string& pool, const std::string& directory) {
   // One that is just ending holds the lock too, so another one is started all the same.
   if (is_kept(lock_directory(pool), directory))
     inform(
@@ -371,6 +450,9 @@ void start_keeper(const Config& config, const std::string& pool, const std::stri
       std::to_string(parse_rate(config.value("drain.rate"))),
       config.value("drain.wait"),
       config.value("drain.yield")};
+  int reports[2];
+  if (pipe2(reports, O_CLOEXEC) != 0)
+    fail("{}: no process can be started to drain it: {}", directory, std::strerror(errno));
   const pid_t between = fork();
   if (between < 0)
     fail("{}: no process can be started to drain it: {}", directory, std::strerror(errno));
@@ -378,14 +460,16 @@ void start_keeper(const Config& config, const std::string& pool, const std::stri
     // Twice, so that it is nobody's child: a launcher that waits for children does not wait for it.
     setsid();
     const pid_t keeper = fork();
-    if (keeper == 0) become_keeper(words);
+    if (keeper == 0) become_keeper(words, reports[1]);
     _exit(keeper < 0 ? exit_failed : exit_ok);
   }
+  close(reports[1]);
   int status = 0;
   while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != exit_ok)
     fail("{}: no process can be started to drain it", directory);
+  return reports[0];
 }
 
 bool is_keeper(int argc, char** argv) {

@@ -20,8 +20,8 @@ namespace cairn::cli {
 
 // Starts a keeper for the cover of `directory` in the pool at `pool`, in a session of its own and
 // with /dev/null as its streams. A second keeper leaves at once; `cairn run` says so at level info.
-// Throws if fork fails.
-void start_keeper(const Config& config, const std::string& pool, const std::string& directory);
+// Returns the descriptor of its lines, for a KeeperLog. Throws if fork fails.
+int start_keeper(const Config& config, const std::string& pool, const std::string& directory);
 
 // Whether the command line is the one that start_keeper executes; and what that process does.
 bool is_keeper(int argc, char** argv);

@@ -25,6 +25,7 @@
 #include "held_directory.h"
 #include "job_end.h"
 #include "keeper.h"
+#include "keeper_log.h"
 #include "launcher.h"
 #include "lifetime.h"
 #include "outer_run.h"
@@ -200,7 +201,7 @@ struct Run {
         throw;
       }
     }
-    if (has_keeper) start_keeper(context.config, pool_of_run, directory);
+    const KeeperLog log(has_keeper ? start_keeper(context.config, pool_of_run, directory) : -1);
     const int code = start(variables);
     if (detach_drain) {
       if (access(pool_of_run.c_str(), F_OK) == 0) report_full(attach_again(pool_of_run), before);

@@ -17,6 +17,7 @@
 #include "live_processes.h"
 #include "pool_handle.h"
 #include "pool_place.h"
+#include "probe_directory.h"
 #include "progress.h"
 #include "units.h"
 
@@ -66,6 +67,12 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
     else if (const std::string text = how_to_go_on(cover); !text.empty())
       print("    " + text + "\n");
     show_undrained(pool, cover);
+    if (!answers_soon(cover.directory)) {
+      print(
+          "    its file system does not answer: nothing is drained, and what other nodes hold for "
+          "it is unknown\n");
+      continue;
+    }
     for (const OtherPool& other : other_pools(pool, cover.directory))
       print(fmt::format(
           "    also covered by node {}, pool {}{}: `cairn status` there shows what it holds\n",
@@ -111,8 +118,11 @@ int status_command(const Config& config, bool json) {
         Json shown = cover_json(cover);
         if (const auto keeper = look_at_keeper(pool, cover.directory))
           shown["keeper"] = keeper_json(*keeper);
+        shown["answers"] = answers_soon(cover.directory);
         shown["others"] = Json::array();
-        for (const OtherPool& other : other_pools(pool, cover.directory))
+        std::vector<OtherPool> others;
+        if (shown["answers"] == true) others = other_pools(pool, cover.directory);
+        for (const OtherPool& other : others)
           shown["others"].push_back({{"host", json_text(other.host)},
                                      {"pool", json_text(other.pool)},
                                      {"job", json_text(other.job)}});

@@ -1,0 +1,13 @@
+// ProbeDirectory asks a directory's file system for an answer, for commands that must not hang
+// where a server does.
+#pragma once
+
+#include <string>
+
+namespace cairn::cli {
+
+// Whether it answers within two seconds, be it with an error. A child process asks; one that gets
+// no answer is killed, and not waited for.
+bool answers_soon(const std::string& directory);
+
+}  // namespace cairn::cli
