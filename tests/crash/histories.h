@@ -23,5 +23,6 @@ std::vector<History> histories_of_inodes();
 std::vector<History> histories_of_crowds();
 std::vector<History> histories_of_processes();
 std::vector<History> histories_of_detach();
+std::vector<History> histories_of_tiers();
 
 }  // namespace cairn::test
