@@ -278,8 +278,8 @@ class FailingLower(KeeperCase):
         self.lower("")
         self.wait_for(lambda: self.has("new", "new\n"), "not drained")
         err = self.finish(run)
-        lines = (r"cairn run: \S+: in the background no byte was drained for \d+ s; its file system "
-                 r"may not answer\ncairn run: \S+: the drain in the background goes on\n")
+        lines = (r"cairn run: \S+: in the background no byte was drained for \d+ s; its file "
+                 r"system may not answer\ncairn run: \S+: the drain in the background goes on\n")
         self.assertRegex(err, rf"^{lines}$" if ALL else rf"^({lines})?$")
         self.wait_until_nothing_is_left()
 
