@@ -220,6 +220,14 @@ struct Block {
   uint32_t owner = 0;          /* CAIRN_OWNER_... */
 };
 
+/* An array of one dimension of which each rank has any number of elements, another one in each
+ * version. The vector is resized when it is filled. */
+struct Counted {
+  uint32_t kind = CAIRN_PER_RANK; /* or CAIRN_RAGGED, CAIRN_PARTICLES */
+  std::string over{};             /* names of variables, as cairn_distribution has them */
+  std::string key{};
+};
+
 struct Options {
   uint32_t flags = 0;                      /* CAIRN_CHECKPOINT_..., such as PARTNER */
   cairn_pool* pool = nullptr;              /* none: as cairn_checkpoint_init() finds it */
@@ -236,6 +244,7 @@ struct Options {
   std::chrono::milliseconds timeout{0};
   std::string lower{};                              /* a directory that outlives the nodes */
   uint32_t lower_keep = 0;                          /* versions that stay there */
+  uint32_t lower_multiple = 0; /* of numbers of versions that go there in the background */
   std::string halt_file{};                          /* should_exit() says yes once it is there */
   std::chrono::system_clock::time_point end_time{}; /* of the job */
   std::chrono::nanoseconds exit_margin{0};          /* what it needs besides a last checkpoint */
@@ -261,6 +270,9 @@ struct Variable {
   uint64_t element_size = 0;
   std::vector<int64_t> global;
   bool optional = false;
+  uint32_t kind = 0; /* enum cairn_distribution_kind */
+  std::string over{};
+  std::string key{};
 };
 
 using Info = cairn_checkpoint_info;
@@ -311,6 +323,7 @@ class Checkpoint {
     c.block_size = options.block_size;
     c.lower = options.lower.empty() ? nullptr : options.lower.c_str();
     c.lower_keep = options.lower_keep;
+    c.lower_multiple = options.lower_multiple;
     c.halt_file = options.halt_file.empty() ? nullptr : options.halt_file.c_str();
     c.end_time_ns = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(options.end_time.time_since_epoch())
@@ -322,10 +335,15 @@ class Checkpoint {
   /* Closes; an error is lost. */
   ~Checkpoint() { cairn_checkpoint_finalize(c_); }
   Checkpoint(Checkpoint&& other) noexcept
-      : c_(std::exchange(other.c_, nullptr)), getters_(std::move(other.getters_)) {}
+      : c_(std::exchange(other.c_, nullptr)),
+        getters_(std::move(other.getters_)),
+        collected_(std::move(other.collected_)),
+        observer_(std::move(other.observer_)) {}
   Checkpoint& operator=(Checkpoint&& other) noexcept {
     std::swap(c_, other.c_);
     std::swap(getters_, other.getters_);
+    std::swap(collected_, other.collected_);
+    std::swap(observer_, other.observer_);
     return *this;
   }
   Checkpoint(const Checkpoint&) = delete;
@@ -336,25 +354,55 @@ class Checkpoint {
 
   /* All ranks hold the same. */
   void define(const std::string& name, const Array& array, const Details& details = {}) {
-    register_array(name, array, replicated(), details, nullptr);
+    register_array(always, name, array, replicated(), details, nullptr);
   }
   void define(const std::string& name, const Array& array, const Block& block,
               const Details& details = {}) {
-    register_array(name, array, place(array, block), details, nullptr);
+    register_array(always, name, array, place(array, block), details, nullptr);
   }
   /* `where` says where the array is when the library asks; its shape stays. */
   void define(const std::string& name, std::function<Array()> where, const Details& details = {}) {
     const Array now = where();
-    register_array(name, now, replicated(), details, std::move(where));
+    register_array(always, name, now, replicated(), details, fixed(std::move(where)));
   }
   void define(const std::string& name, std::function<Array()> where, const Block& block,
               const Details& details = {}) {
     const Array now = where();
-    register_array(name, now, place(now, block), details, std::move(where));
+    register_array(always, name, now, place(now, block), details, fixed(std::move(where)));
+  }
+  template <detail::element T>
+  void define(const std::string& name, std::vector<T>& elements, const Counted& counted,
+              const Details& details = {}) {
+    register_array(always, name, elements, place(counted), details, resized(&elements));
   }
   void undefine(const std::string& name) {
     detail::check(cairn_checkpoint_undefine(c_, name.c_str()));
     getters_.erase(name);
+  }
+
+  /* A version of what is defined and of what write_var() adds, which stays as it is until
+   * commit(). */
+  void begin(int64_t version) {
+    detail::check(cairn_checkpoint_begin(c_, version));
+    collected_.clear();
+  }
+  void write_var(const std::string& name, const Array& array, const Details& details = {}) {
+    register_array(once, name, array, replicated(), details, nullptr);
+  }
+  void write_var(const std::string& name, const Array& array, const Block& block,
+                 const Details& details = {}) {
+    register_array(once, name, array, place(array, block), details, nullptr);
+  }
+  template <detail::element T>
+  void write_var(const std::string& name, std::vector<T>& elements, const Counted& counted,
+                 const Details& details = {}) {
+    register_array(once, name, elements, place(counted), details, resized(&elements));
+  }
+  /* Collective; waits until the version is committed. */
+  void commit() {
+    const int result = cairn_checkpoint_commit(c_);
+    if (result == 0) collected_.clear();
+    check(result);
   }
 
   /* Collective; waits until the version is committed. */
@@ -411,11 +459,48 @@ class Checkpoint {
            c->type,
            c->element_size,
            {c->global, c->global + c->dimensions},
-           (c->flags & CAIRN_OPTIONAL) != 0});
+           (c->flags & CAIRN_OPTIONAL) != 0,
+           c->kind,
+           c->over == nullptr ? "" : c->over,
+           c->key == nullptr ? "" : c->key});
       return 0;
     };
     detail::check(cairn_checkpoint_variables(c_, version, note, &all));
     return all;
+  }
+  /* How many elements of an array that is Counted each rank had that wrote the version. */
+  [[nodiscard]] std::vector<uint64_t> counts(const std::string& name,
+                                             int64_t version = CAIRN_CHECKPOINT_LATEST) const {
+    size_t ranks = 1;
+    for (const Info& info : versions()) {
+      if (version != CAIRN_CHECKPOINT_LATEST && info.number != version) continue;
+      ranks = info.ranks;
+      break;
+    }
+    std::vector<uint64_t> all(ranks);
+    detail::check(cairn_checkpoint_counts(c_, version, name.c_str(), all.data(),
+                                          static_cast<uint32_t>(ranks)));
+    return all;
+  }
+  /* Compares all bytes that this host has of a version with their checksums. */
+  void verify(int64_t version = CAIRN_CHECKPOINT_LATEST) const {
+    detail::check(cairn_checkpoint_verify(c_, version, nullptr));
+  }
+  /* Collective in a run. `flags`: of a context that looks, CAIRN_DROP_... */
+  void drop(int64_t version, uint32_t flags = 0) {
+    detail::check(cairn_checkpoint_drop(c_, version, flags));
+  }
+  using Observer = std::function<void(int64_t version, const cairn_checkpoint_progress&)>;
+  /* Is called when a version has reached a level or failed, in place of the one before; it must not
+   * use the checkpoint, and what it throws ends the program. */
+  void observe(Observer observer) {
+    auto kept = observer ? std::make_unique<Observer>(std::move(observer)) : nullptr;
+    const auto tell = [](void* context, cairn_checkpoint_handle, int64_t version,
+                         const cairn_checkpoint_progress* progress) noexcept {
+      (*static_cast<Observer*>(context))(version, *progress);
+    };
+    detail::check(cairn_checkpoint_observe(c_, kept ? +tell : nullptr, kept.get()));
+    observer_ = std::move(kept);
   }
   /* What is noted of each version from now on. */
   void set_attributes(const std::vector<cairn_attribute>& attributes) {
@@ -437,10 +522,25 @@ class Checkpoint {
   [[nodiscard]] cairn_checkpoint* c() const noexcept { return c_; }
 
  private:
+  /* `count`: of elements to fill, of an array that is Counted. */
+  using Where = std::function<Array(const int64_t* count)>;
   struct Getter {
-    std::function<Array()> where;
+    Where where;
     std::exception_ptr raised;
   };
+  using Getters = std::map<std::string, std::unique_ptr<Getter>>;
+  enum Registration : uint8_t { always, once };
+
+  static Where fixed(std::function<Array()> where) {
+    return [where = std::move(where)](const int64_t*) { return where(); };
+  }
+  template <typename T>
+  static Where resized(std::vector<T>* elements) {
+    return [elements](const int64_t* count) {
+      if (count != nullptr) elements->resize(static_cast<size_t>(*count));
+      return Array(*elements);
+    };
+  }
 
   static Info empty_info() {
     Info info{};
@@ -473,10 +573,19 @@ class Checkpoint {
     return distribution;
   }
 
-  static int ask(void* context, int, cairn_array* array) {
+  static cairn_distribution place(const Counted& counted) {
+    cairn_distribution distribution = replicated();
+    distribution.kind = counted.kind;
+    distribution.over = counted.over.empty() ? nullptr : counted.over.c_str();
+    distribution.key = counted.key.empty() ? nullptr : counted.key.c_str();
+    return distribution;
+  }
+
+  static int ask(void* context, int purpose, cairn_array* array) {
     auto* const getter = static_cast<Getter*>(context);
     try {
-      const Array now = getter->where();
+      const int64_t count = array->extent[0];
+      const Array now = getter->where(purpose == CAIRN_ARRAY_TO_FILL ? &count : nullptr);
       const uint32_t size = array->struct_size;
       *array = now.c();
       array->struct_size = size;
@@ -487,9 +596,8 @@ class Checkpoint {
     }
   }
 
-  void register_array(const std::string& name, const Array& array,
-                      const cairn_distribution& distribution, const Details& details,
-                      std::function<Array()> where) {
+  void register_array(Registration registration, const std::string& name, const Array& array,
+                      const cairn_distribution& distribution, const Details& details, Where where) {
     cairn_definition more{};
     more.struct_size = sizeof more;
     more.flags = details.optional ? CAIRN_OPTIONAL : 0;
@@ -506,19 +614,24 @@ class Checkpoint {
       more.getter = ask;
       more.context = getter.get();
     }
-    detail::check(cairn_checkpoint_define(c_, name.c_str(), &array.c(), &distribution, &more));
-    getters_[name] = std::move(getter);
+    const auto call = registration == once ? cairn_checkpoint_write_var : cairn_checkpoint_define;
+    detail::check(call(c_, name.c_str(), &array.c(), &distribution, &more));
+    (registration == once ? collected_ : getters_)[name] = std::move(getter);
   }
 
   /* What a getter has thrown says more. */
   int check(int result) {
-    for (auto& [name, getter] : getters_)
-      if (getter && getter->raised) std::rethrow_exception(std::exchange(getter->raised, nullptr));
+    for (Getters* const getters : {&getters_, &collected_})
+      for (auto& [name, getter] : *getters)
+        if (getter && getter->raised)
+          std::rethrow_exception(std::exchange(getter->raised, nullptr));
     return detail::check(result);
   }
 
   cairn_checkpoint* c_ = nullptr;
-  std::map<std::string, std::unique_ptr<Getter>> getters_;
+  Getters getters_;
+  Getters collected_; /* of the version that was begun */
+  std::unique_ptr<Observer> observer_;
 };
 
 }  // namespace cpp

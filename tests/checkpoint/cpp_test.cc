@@ -190,10 +190,98 @@ TEST_F(Cpp, ErrorsSayWhatTheLibrarySays) {
   checkpoint.close();
 }
 
+TEST_F(Cpp, ArraysWhoseLengthChanges) {
+  const auto with = [this](uint32_t ranks, const auto& work) {
+    with_ranks(ranks, [&](uint32_t rank) {
+      Options own = options();
+      own.rank = rank;
+      own.ranks = ranks;
+      own.job = "lists";
+      Checkpoint checkpoint("lists", CAIRN_NO_COMMUNICATOR, own);
+      const int64_t cells = 12 / ranks;
+      std::vector<int32_t> counts(static_cast<size_t>(cells));
+      std::vector<double> lists;
+      std::vector<int64_t> keys;
+      std::vector<float> speeds;
+      std::vector<char> log;
+      checkpoint.define("counts", counts, Block{.global = {12}, .offset = {rank * cells}});
+      checkpoint.define("lists", lists, Counted{CAIRN_RAGGED, "counts"});
+      checkpoint.define("keys", keys, Counted{CAIRN_PARTICLES, "counts"});
+      checkpoint.define("speeds", speeds, Counted{CAIRN_PARTICLES, "counts", "keys"});
+      checkpoint.define("log", log, Counted{});
+      work(checkpoint, rank, rank * cells, counts, lists, keys, speeds, log);
+      checkpoint.close();
+    });
+  };
+  with(2, [](Checkpoint& checkpoint, uint32_t rank, int64_t first, auto& counts, auto& lists,
+             auto& keys, auto& speeds, auto& log) {
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const int64_t cell = first + static_cast<int64_t>(i);
+      counts[i] = static_cast<int32_t>(cell % 4);
+      for (int32_t k = 0; k < counts[i]; ++k) lists.push_back(static_cast<double>(10 * cell + k));
+      keys.push_back(cell);
+      speeds.push_back(static_cast<float>(cell) / 2);
+    }
+    log.assign(rank + 1, 'x');
+    checkpoint.write(1);
+  });
+  with(3, [](Checkpoint& checkpoint, uint32_t rank, int64_t first, auto& counts, auto& lists,
+             auto& keys, auto& speeds, auto& log) {
+    checkpoint.read();
+    size_t next = 0;
+    for (size_t i = 0; i < counts.size(); ++i)
+      for (int32_t k = 0; k < counts[i]; ++k)
+        EXPECT_EQ(lists.at(next++),
+                  static_cast<double>(10 * (first + static_cast<int64_t>(i)) + k));
+    EXPECT_EQ(next, lists.size());
+    ASSERT_EQ(keys.size(), 4U);
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(speeds.at(i), static_cast<float>(keys[i]) / 2);
+    EXPECT_EQ(log.size(), rank < 2 ? rank + 1 : 0U);
+    EXPECT_EQ(checkpoint.counts("log"), (std::vector<uint64_t>{1, 2}));
+    for (const Variable& one : checkpoint.variables())
+      EXPECT_EQ(one.key, one.name == "speeds" ? "keys" : "") << one.name;
+  });
+}
+
+TEST_F(Cpp, VersionsWithVariablesOfTheirOwn) {
+  int64_t always = 1;
+  int64_t once = 7;
+  std::vector<double> own{2.5, 3.5};
+  std::vector<std::pair<int64_t, uint32_t>> reached;
+  Options chosen = options();
+  chosen.keep = 4;
+  Checkpoint checkpoint("own", CAIRN_NO_COMMUNICATOR, chosen);
+  checkpoint.observe([&](int64_t version, const cairn_checkpoint_progress& progress) {
+    reached.emplace_back(version, progress.level);
+  });
+  checkpoint.define("always", always);
+  checkpoint.begin(1);
+  checkpoint.write_var("always", once);
+  checkpoint.write_var("own", own, Counted{});
+  checkpoint.commit();
+  EXPECT_EQ(reached.back(), (std::pair<int64_t, uint32_t>(1, CAIRN_LEVEL_LOCAL)));
+  checkpoint.observe(nullptr);
+  checkpoint.write(2);
+  EXPECT_EQ(reached.back().first, 1);
+  int64_t found = 0;
+  checkpoint.read_var("always", found, 1);
+  EXPECT_EQ(found, 7);
+  checkpoint.read_var("always", found, 2);
+  EXPECT_EQ(found, 1);
+  EXPECT_EQ(checkpoint.variables(1).size(), 2U);
+  checkpoint.verify(1);
+  checkpoint.drop(1);
+  EXPECT_EQ(checkpoint.versions().size(), 1U);
+  EXPECT_THROW(checkpoint.drop(2), Error);
+  EXPECT_THROW(checkpoint.commit(), Error);
+}
+
 TEST_F(Cpp, ARunEndsInTimeAndLeavesACopy) {
   const TemporaryFolder folder;
   Options chosen = options();
   chosen.lower = folder.path();
+  chosen.flags = CAIRN_CHECKPOINT_BACKGROUND;
+  chosen.lower_multiple = 2;
   chosen.halt_file = folder.path() + "/halt";
   double value = 3;
   Checkpoint checkpoint("end", CAIRN_NO_COMMUNICATOR, chosen);
