@@ -100,6 +100,11 @@ void Arguments::path(const char* name, std::string* to) {
   value(name, [=](const std::string& text) { *to = path_argument(text); });
 }
 
+void Arguments::needed_path(const char* name, std::string* to, const char* what) {
+  path(name, to);
+  needed_.push_back({name, to, what});
+}
+
 void Arguments::api(const char* name, std::initializer_list<Api> known, Api* to) {
   const std::vector<Api> apis = known;
   const std::string expected = listed(known);
@@ -150,12 +155,23 @@ std::vector<std::string> Arguments::parse(int argc, char** argv) const {
                   "; --help lists the options");
     found->second->take(optarg == nullptr ? "" : optarg);
   }
+  for (const Needed& one : needed_)
+    if (one.value->empty())
+      usage_error(one.name + ": missing " + one.what + "; --help shows the usage");
   return {argv + optind, argv + argc};
 }
 
 void Arguments::parse_all(int argc, char** argv) const {
   const std::vector<std::string> rest = parse(argc, argv);
   if (!rest.empty()) usage_error("one argument too many: " + rest.front());
+}
+
+std::vector<std::string> Arguments::operands(int argc, char** argv, const char* what, size_t least,
+                                             size_t most) const {
+  std::vector<std::string> found = parse(argc, argv);
+  if (found.size() < least || found.size() > most)
+    usage_error(std::string("expected ") + what + "; --help shows the usage");
+  return found;
 }
 
 int64_t size_argument(const std::string& option, const std::string& text) {

@@ -37,13 +37,19 @@ class Arguments {
   void count(const char* name, int* to, int64_t least = 0);
   void size(const char* name, int64_t* to);
   void path(const char* name, std::string* to);
+  // One that must be given: "-o: missing file" otherwise.
+  void needed_path(const char* name, std::string* to, const char* what);
   void api(const char* name, std::initializer_list<Api> known, Api* to);
   void value(const char* name, Take take);
 
   // Returns the words that are not options. Ends the job with a usage error, or after --help.
   [[nodiscard]] std::vector<std::string> parse(int argc, char** argv) const;
-  // The same for a kernel without operands: a word that is not an option is a usage error.
+  // For a kernel without operands: a word that is not an option is a usage error.
   void parse_all(int argc, char** argv) const;
+  // For one with operands, `what` in words. Another number of them than `least` to `most` is a
+  // usage error.
+  [[nodiscard]] std::vector<std::string> operands(int argc, char** argv, const char* what,
+                                                  size_t least = 1, size_t most = 1) const;
 
  private:
   struct Option {
@@ -52,8 +58,15 @@ class Arguments {
     Take take;
   };
 
+  struct Needed {
+    std::string name;
+    const std::string* value;
+    std::string what;
+  };
+
   std::string help_;
   std::vector<Option> options_;
+  std::vector<Needed> needed_;
 };
 
 // 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. A usage error names `option` otherwise.

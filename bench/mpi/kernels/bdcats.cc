@@ -54,7 +54,7 @@ Options parse(int argc, char** argv) {
   Arguments arguments(std::string(help) + sides_help, &options.common);
   side_arguments(&arguments, &options.sides);
   particle_arguments(&arguments, &options.access);
-  arguments.path("-f", &options.path);
+  arguments.needed_path("-f", &options.path, "file");
   arguments.value("-d", [&](const std::string& name) {
     options.variables.push_back(variable_argument("-d", name, Kind::real));
   });
@@ -65,7 +65,6 @@ Options parse(int argc, char** argv) {
   arguments.count("--make", &options.make, 1);
   arguments.parse_all(argc, argv);
   if (options.sides.write_only && options.make == 0) usage_error("--write-only: needs --make");
-  if (options.path.empty()) usage_error("-f: missing file; --help shows the usage");
   if (options.variables.empty())
     for (const char* name : {"x", "y", "z", "px", "py", "pz"})
       options.variables.push_back(find_variable(name));

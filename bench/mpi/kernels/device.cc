@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "equal_pieces.h"
 #include "file.h"
 #include "job.h"
 #include "report.h"
@@ -26,31 +27,22 @@ const char* const help =
     "device: direct writes and reads of a file, by all ranks: a device's own speed.\n"
     "Usage: device [options] FILE\n"
     "\n"
-    "  -b SIZE         bytes of each rank's region, a multiple of -t (64m)\n"
+    "  -b SIZE         bytes of each rank's region (64m)\n"
     "  -t SIZE         bytes of one call, a multiple of 4k (1m)\n"
     "Accesses: device-write (with the sync), device-read.\n";
 
 struct Options {
   Common common;
   std::string path;
-  int64_t block = 64 << 20;
-  int64_t piece = 1 << 20;
+  EqualPieces pieces;
 };
 
 Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(help, &options.common);
-  arguments.size("-b", &options.block);
-  arguments.size("-t", &options.piece);
-  const std::vector<std::string> rest = arguments.parse(argc, argv);
-  if (rest.size() != 1) usage_error("expected FILE; --help shows the usage");
-  options.path = path_argument(rest[0]);
-  if (options.piece == 0 || options.piece % alignment != 0)
-    usage_error("-t: invalid size " + std::to_string(options.piece) +
-                ": expected a multiple of 4k");
-  if (options.block == 0 || options.block % options.piece != 0)
-    usage_error("-b: invalid size " + std::to_string(options.block) +
-                ": expected a multiple of -t");
+  options.pieces.take_sizes(&arguments);
+  options.path = path_argument(arguments.operands(argc, argv, "FILE")[0]);
+  options.pieces.settle(alignment);
   return options;
 }
 
@@ -69,13 +61,13 @@ Aligned aligned(int64_t size) {
 class Device {
  public:
   explicit Device(const Options& options)
-      : options_(options), pattern_(options.piece, 0), data_(aligned(options.piece)) {
+      : options_(options), pattern_(options.pieces.piece, 0), data_(aligned(options.pieces.piece)) {
     pattern_.become_writer(job().rank);
-    std::memcpy(data_.get(), pattern_.data(), static_cast<size_t>(options.piece));
+    std::memcpy(data_.get(), pattern_.data(), static_cast<size_t>(options.pieces.piece));
     report_.api = "direct I/O";
     report_.parameters = {{"layout", "shared"},
-                          {"block_bytes", options.block},
-                          {"transfer_bytes", options.piece},
+                          {"block_bytes", options.pieces.block},
+                          {"transfer_bytes", options.pieces.piece},
                           {"fsync", 1}};
   }
 
@@ -104,73 +96,61 @@ class Device {
     fail(options_.path, what + " failed: " + std::strerror(errno));
   }
 
-  [[nodiscard]] int64_t pieces() const { return options_.block / options_.piece; }
   [[nodiscard]] int64_t offset(int64_t piece) const {
-    return job().rank * options_.block + piece * options_.piece;
+    return job().rank * options_.pieces.block + piece * options_.pieces.piece;
   }
 
   // The data of a piece: those of Pattern, in memory that direct I/O takes.
   void stamp(int64_t at) {
     pattern_.move_to(at);
-    for (int64_t i = 0; i < options_.piece; i += stamp_bytes)
+    for (int64_t i = 0; i < options_.pieces.piece; i += stamp_bytes)
       std::memcpy(data_.get() + i, pattern_.data() + i, sizeof(uint64_t));
   }
 
   void write() {
     const int fd = opened(O_WRONLY, "open");
-    const auto size = static_cast<size_t>(options_.piece);
+    const auto size = static_cast<size_t>(options_.pieces.piece);
     Stopwatch watch;
-    for (int64_t i = 0; i < pieces(); ++i) {
+    for (int64_t i = 0; i < options_.pieces.count(); ++i) {
       stamp(offset(i));
-      if (pwrite(fd, data_.get(), size, offset(i)) != options_.piece)
+      if (pwrite(fd, data_.get(), size, offset(i)) != options_.pieces.piece)
         failed("write of " + std::to_string(size) + " bytes at " + std::to_string(offset(i)));
     }
     watch.lap("transfer");
     if (fdatasync(fd) != 0) failed("fdatasync");
     watch.lap("sync");
-    add("device-write", watch.stop());
+    report_.accesses.push_back(options_.pieces.access("device-write", 0, watch.stop()));
     close(fd);
   }
 
   void read_piece(int fd, char* to, int64_t at) const {
-    if (pread(fd, to, static_cast<size_t>(options_.piece), at) != options_.piece)
-      failed("read of " + std::to_string(options_.piece) + " bytes at " + std::to_string(at));
+    if (pread(fd, to, static_cast<size_t>(options_.pieces.piece), at) != options_.pieces.piece)
+      failed("read of " + std::to_string(options_.pieces.piece) + " bytes at " +
+             std::to_string(at));
   }
 
   void read() {
     const int fd = opened(O_RDONLY, "open");
-    const Aligned got = aligned(options_.piece);
+    const Aligned got = aligned(options_.pieces.piece);
     Stopwatch watch;
-    for (int64_t i = 0; i < pieces(); ++i) read_piece(fd, got.get(), offset(i));
+    for (int64_t i = 0; i < options_.pieces.count(); ++i) read_piece(fd, got.get(), offset(i));
     watch.lap("transfer");
-    add("device-read", watch.stop());
+    report_.accesses.push_back(options_.pieces.access("device-read", 0, watch.stop()));
     close(fd);
   }
 
   void check() {
     const int fd = opened(O_RDONLY, "open");
-    const Aligned got = aligned(options_.piece);
+    const Aligned got = aligned(options_.pieces.piece);
     Check found;
-    for (int64_t i = 0; i < pieces(); ++i) {
+    for (int64_t i = 0; i < options_.pieces.count(); ++i) {
       read_piece(fd, got.get(), offset(i));
       stamp(offset(i));
-      found.compare(data_.get(), got.get(), options_.piece, options_.path, offset(i));
+      found.compare(data_.get(), got.get(), options_.pieces.piece, options_.path, offset(i));
     }
     close(fd);
     found.gather();
     report_.checks.push_back(found);
-  }
-
-  void add(const char* name, const Times& times) {
-    Access access;
-    access.name = name;
-    access.calls = pieces() * job().ranks;
-    access.bytes = access.calls * options_.piece;
-    access.block_bytes = options_.block;
-    access.transfer_bytes = options_.piece;
-    access.times = times;
-    access.seconds = times.last;
-    report_.accesses.push_back(access);
   }
 
   const Options& options_;
@@ -178,14 +158,6 @@ class Device {
   Aligned data_;
   Report report_;
 };
-
-void print_original(const Report& report) {
-  for (const Access& access : report.accesses)
-    std::printf("%-12s %9.0f MiB/s  %d ranks, %lld bytes a call, past the page cache\n",
-                access.name.c_str(), access.rate(), job().ranks,
-                static_cast<long long>(access.transfer_bytes));
-  print_checks(report);
-}
 
 }  // namespace
 }  // namespace kernels
@@ -197,5 +169,6 @@ int main(int argc, char** argv) {
   const kernels::Report& report = device.run();
   MPI_Barrier(MPI_COMM_WORLD);
   if (!options.common.keep && kernels::job().rank == 0) kernels::remove_file(options.path);
-  return kernels::finish(report, options.common.format, [&] { kernels::print_original(report); });
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_limits(report, "a call, past the page cache"); });
 }

@@ -87,9 +87,7 @@ Found drop_below(const std::string& directory) {
 Options parse(int argc, char** argv) {
   Options options;
   const Arguments arguments(help, &options.common);
-  const std::vector<std::string> rest = arguments.parse(argc, argv);
-  if (rest.size() != 1) usage_error("expected DIRECTORY; --help shows the usage");
-  options.path = path_argument(rest[0]);
+  options.path = path_argument(arguments.operands(argc, argv, "DIRECTORY")[0]);
   return options;
 }
 

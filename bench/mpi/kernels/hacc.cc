@@ -54,8 +54,7 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", &options.repetitions, 1);
   arguments.flag("-w", &options.sides.write_only);
   arguments.flag("-r", &options.sides.read_only);
-  const std::vector<std::string> rest = arguments.parse(argc, argv);
-  if (rest.size() != 2) usage_error("expected PARTICLES and PATH; --help shows the usage");
+  const auto rest = arguments.operands(argc, argv, "PARTICLES and PATH", 2, 2);
   options.particles = count_argument("PARTICLES", rest[0], 1);
   options.path = path_argument(rest[1]);
   return options;

@@ -13,6 +13,7 @@
 
 #include "../stream.h"
 #include "arguments.h"
+#include "equal_pieces.h"
 #include "job.h"
 #include "report.h"
 
@@ -32,27 +33,18 @@ const char* const help =
 struct Options {
   Common common;
   std::string path;
-  int64_t block = 64 << 20;
-  int64_t piece = 1 << 20;
-  int passes = 4;
+  EqualPieces pieces{.passes = 4};
   int repetitions = 1;
 };
 
 Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(help, &options.common);
-  arguments.size("-b", &options.block);
-  arguments.size("-t", &options.piece);
-  arguments.count("-p", &options.passes, 1);
+  options.pieces.take_sizes(&arguments);
+  options.pieces.take_passes(&arguments);
   arguments.count("-i", &options.repetitions, 1);
-  const std::vector<std::string> rest = arguments.parse(argc, argv);
-  if (rest.size() != 1) usage_error("expected FILE; --help shows the usage");
-  options.path = path_argument(rest[0]);
-  if (options.piece == 0 || options.piece % 8 != 0)
-    usage_error("-t: invalid size " + std::to_string(options.piece) + ": expected a multiple of 8");
-  if (options.block < options.piece)
-    usage_error("-b: invalid size " + std::to_string(options.block) + ": expected at least -t");
-  options.block -= options.block % options.piece;
+  options.path = path_argument(arguments.operands(argc, argv, "FILE")[0]);
+  options.pieces.settle(8);
   return options;
 }
 
@@ -66,7 +58,8 @@ int64_t rounded_to_pages(int64_t size) {
 class Region {
  public:
   explicit Region(const Options& options)
-      : stride_(rounded_to_pages(options.block)), size_(static_cast<size_t>(options.block)) {
+      : stride_(rounded_to_pages(options.pieces.block)),
+        size_(static_cast<size_t>(options.pieces.block)) {
     if (job().rank == 0) make(options);
     MPI_Barrier(MPI_COMM_WORLD);
     const int fd = open(options.path.c_str(), O_RDWR | O_CLOEXEC);
@@ -102,18 +95,20 @@ class Region {
 class Limits {
  public:
   explicit Limits(const Options& options)
-      : options_(options), region_(options), pattern_(options.piece, 0), buffer_(piece()) {
+      : options_(options), region_(options), pattern_(options.pieces.piece, 0), buffer_(piece()) {
     pattern_.become_writer(job().rank);
     report_.api = "mmap";
     report_.parameters = {{"layout", "shared"},
-                          {"block_bytes", options.block},
-                          {"transfer_bytes", options.piece},
-                          {"passes", options.passes}};
+                          {"block_bytes", options.pieces.block},
+                          {"transfer_bytes", options.pieces.piece},
+                          {"passes", options.pieces.passes}};
   }
 
   Report& run() {
     const auto copy = [&](char* at) { std::memcpy(at, pattern_.data(), piece()); };
-    const auto past_the_cache = [&](char* at) { stream(at, pattern_.data(), options_.piece); };
+    const auto past_the_cache = [&](char* at) {
+      stream(at, pattern_.data(), options_.pieces.piece);
+    };
     const auto read = [&](char* at) { std::memcpy(buffer_.data(), at, piece()); };
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       measure("write", repetition, copy);
@@ -127,31 +122,22 @@ class Limits {
   }
 
  private:
-  [[nodiscard]] size_t piece() const { return static_cast<size_t>(options_.piece); }
-  [[nodiscard]] int64_t pieces() const { return options_.block / options_.piece; }
+  [[nodiscard]] size_t piece() const { return static_cast<size_t>(options_.pieces.piece); }
 
   template <typename Copy>
   void measure(const char* name, int repetition, const Copy& copy) {
     Stopwatch watch;
-    for (int pass = 0; pass < options_.passes; ++pass)
-      for (int64_t i = 0; i < pieces(); ++i) copy(region_.at(i * options_.piece));
+    for (int pass = 0; pass < options_.pieces.passes; ++pass)
+      for (int64_t i = 0; i < options_.pieces.count(); ++i)
+        copy(region_.at(i * options_.pieces.piece));
     watch.lap("transfer");
-    Access access;
-    access.name = name;
-    access.repetition = repetition;
-    access.calls = pieces() * options_.passes * job().ranks;
-    access.bytes = access.calls * options_.piece;
-    access.block_bytes = options_.block;
-    access.transfer_bytes = options_.piece;
-    access.times = watch.stop();
-    access.seconds = access.times.last;
-    report_.accesses.push_back(access);
+    report_.accesses.push_back(options_.pieces.access(name, repetition, watch.stop()));
   }
 
   void corrupt() const {
     const int64_t offset = options_.common.corrupt;
     if (offset < 0 || job().rank != 0) return;
-    if (offset >= options_.block)
+    if (offset >= options_.pieces.block)
       fail(options_.path, "--corrupt: offset " + std::to_string(offset) + " is not in the region");
     *region_.at(offset) ^= 1;
   }
@@ -160,9 +146,9 @@ class Limits {
     if (!options_.common.check) return;
     Check found;
     found.repetition = repetition;
-    for (int64_t i = 0; i < pieces(); ++i)
-      found.compare(pattern_.data(), region_.at(i * options_.piece), options_.piece, options_.path,
-                    job().rank * options_.block + i * options_.piece);
+    for (int64_t i = 0; i < options_.pieces.count(); ++i)
+      found.compare(pattern_.data(), region_.at(i * options_.pieces.piece), options_.pieces.piece,
+                    options_.path, job().rank * options_.pieces.block + i * options_.pieces.piece);
     found.gather();
     report_.checks.push_back(found);
   }
@@ -179,13 +165,6 @@ Report run(const Options& options) {
   return limits.run();
 }
 
-void print_original(const Report& report) {
-  for (const Access& access : report.accesses)
-    std::printf("%-9s %9.0f MiB/s  %d ranks, %lld bytes a copy\n", access.name.c_str(),
-                access.rate(), job().ranks, static_cast<long long>(access.transfer_bytes));
-  print_checks(report);
-}
-
 }  // namespace
 }  // namespace kernels
 
@@ -195,5 +174,6 @@ int main(int argc, char** argv) {
   const kernels::Report report = kernels::run(options);
   MPI_Barrier(MPI_COMM_WORLD);
   if (!options.common.keep && kernels::job().rank == 0) kernels::remove_file(options.path);
-  return kernels::finish(report, options.common.format, [&] { kernels::print_original(report); });
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_limits(report, "a copy"); });
 }

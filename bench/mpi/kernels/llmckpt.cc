@@ -69,7 +69,7 @@ Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(std::string(help) + sides_help, &options.common);
   side_arguments(&arguments, &options.sides);
-  arguments.path("-o", &options.path);
+  arguments.needed_path("-o", &options.path, "file");
   arguments.value("--model", [&](const std::string& name) { options.model = name; });
   arguments.value("--scale",
                   [&](const std::string& text) { options.scale = scale_argument(text); });
@@ -78,7 +78,6 @@ Options parse(int argc, char** argv) {
   arguments.count("-r", &options.reads);
   arguments.flag("--no-sync", &options.fsync, false);
   arguments.parse_all(argc, argv);
-  if (options.path.empty()) usage_error("-o: missing file; --help shows the usage");
   set_share(&options);
   return options;
 }

@@ -62,7 +62,7 @@ Options parse(int argc, char** argv) {
   Arguments arguments(std::string(help) + sides_help, &options.common);
   side_arguments(&arguments, &options.sides);
   arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
-  arguments.path("-o", &options.path);
+  arguments.needed_path("-o", &options.path, "file");
   arguments.size("-b", &options.region.bytes);
   arguments.size("-t", &options.region.transfer);
   arguments.count("-n", &options.checkpoints, 2);
@@ -75,7 +75,6 @@ Options parse(int argc, char** argv) {
   arguments.flag("-c", &options.collective);
   arguments.flag("-e", &options.fsync);
   arguments.parse_all(argc, argv);
-  if (options.path.empty()) usage_error("-o: missing file; --help shows the usage");
   if (options.collective && options.api != Api::mpiio) usage_error("-c: needs -a MPIIO");
   options.region.check_sizes();
   return options;

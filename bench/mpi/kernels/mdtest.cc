@@ -52,7 +52,7 @@ Options parse(int argc, char** argv) {
   Options options;
   bool always = true;
   Arguments arguments(help, &options.common);
-  arguments.path("-d", &options.directory);
+  arguments.needed_path("-d", &options.directory, "directory");
   arguments.count("-n", &options.files, 1);
   arguments.flag("-u", &options.own_directories);
   arguments.size("-w", &options.write_bytes);
@@ -63,7 +63,6 @@ Options parse(int argc, char** argv) {
   arguments.flag("-F", &always);
   arguments.flag("-L", &always);
   arguments.parse_all(argc, argv);
-  if (options.directory.empty()) usage_error("-d: missing directory; --help shows the usage");
   if (options.read_bytes > options.write_bytes)
     usage_error("-e: invalid size " + std::to_string(options.read_bytes) + ": expected at most -w");
   if (options.common.corrupt >= 0 && options.write_bytes == 0)

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "arguments.h"
+#include "equal_pieces.h"
 #include "job.h"
 #include "partners.h"
 #include "report.h"
@@ -30,9 +31,7 @@ const char* const help =
 
 struct Options {
   Common common;
-  int64_t block = 16 << 20;
-  int64_t piece = 1 << 20;
-  int passes = 4;
+  EqualPieces pieces{.block = 16 << 20, .passes = 4};
   int repetitions = 1;
   bool messages = false;
 };
@@ -40,18 +39,12 @@ struct Options {
 Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(help, &options.common);
-  arguments.size("-b", &options.block);
-  arguments.size("-t", &options.piece);
-  arguments.count("-p", &options.passes, 1);
+  options.pieces.take_sizes(&arguments);
+  options.pieces.take_passes(&arguments);
   arguments.count("-i", &options.repetitions, 1);
   arguments.flag("--messages", &options.messages);
   arguments.parse_all(argc, argv);
-  if (options.piece == 0 || options.piece % 8 != 0 || options.piece > 1 << 30)
-    usage_error("-t: invalid size " + std::to_string(options.piece) +
-                ": expected a multiple of 8, at most 1g");
-  if (options.block < options.piece)
-    usage_error("-b: invalid size " + std::to_string(options.block) + ": expected at least -t");
-  options.block -= options.block % options.piece;
+  options.pieces.settle(8, 1 << 30);  // a count of MPI is an int
   return options;
 }
 
@@ -102,19 +95,19 @@ class Network {
   explicit Network(const Options& options)
       : options_(options),
         partners_(partners_of_next_node()),
-        window_(options.block, !options.messages),
-        pattern_(options.piece, 0),
-        got_(static_cast<size_t>(options.block)) {
+        window_(options.pieces.block, !options.messages),
+        pattern_(options.pieces.piece, 0),
+        got_(static_cast<size_t>(options.pieces.block)) {
     pattern_.become_writer(job().rank);
-    for (int64_t at = 0; at < options.block; at += options.piece) {
+    for (int64_t at = 0; at < options.pieces.block; at += options.pieces.piece) {
       pattern_.move_to(at);
-      std::memcpy(window_.bytes() + at, pattern_.data(), static_cast<size_t>(options.piece));
+      std::memcpy(window_.bytes() + at, pattern_.data(), static_cast<size_t>(options.pieces.piece));
     }
     if (window_.one_sided()) MPI_Win_sync(window_.handle());
     report_.api = window_.one_sided() ? "one-sided reads, messages" : "messages";
-    report_.parameters = {{"block_bytes", options.block},
-                          {"transfer_bytes", options.piece},
-                          {"passes", options.passes},
+    report_.parameters = {{"block_bytes", options.pieces.block},
+                          {"transfer_bytes", options.pieces.piece},
+                          {"passes", options.pieces.passes},
                           {"pairs_between_nodes", partners_.between_nodes}};
   }
 
@@ -128,21 +121,21 @@ class Network {
   }
 
  private:
-  [[nodiscard]] int piece() const { return static_cast<int>(options_.piece); }
+  [[nodiscard]] int piece() const { return static_cast<int>(options_.pieces.piece); }
 
   template <typename Pass>
   void measure(const char* name, int repetition, const Pass& pass) {
     std::fill(got_.begin(), got_.end(), '\0');
     Stopwatch watch;
-    for (int number = 0; number < options_.passes; ++number) pass();
+    for (int number = 0; number < options_.pieces.passes; ++number) pass();
     watch.lap("transfer");
-    add(name, repetition, watch.stop());
+    report_.accesses.push_back(options_.pieces.access(name, repetition, watch.stop()));
     if (options_.common.check) check(repetition);
   }
 
   void get() {
     int waiting = 0;
-    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+    for (int64_t at = 0; at < options_.pieces.block; at += options_.pieces.piece) {
       MPI_Get(got_.data() + at, piece(), MPI_BYTE, partners_.source, at, piece(), MPI_BYTE,
               window_.handle());
       if (++waiting < outstanding) continue;
@@ -154,7 +147,7 @@ class Network {
 
   void exchange() {
     std::vector<MPI_Request> requests;
-    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+    for (int64_t at = 0; at < options_.pieces.block; at += options_.pieces.piece) {
       requests.resize(requests.size() + 2);
       MPI_Irecv(got_.data() + at, piece(), MPI_BYTE, partners_.source, 0, MPI_COMM_WORLD,
                 &requests[requests.size() - 2]);
@@ -171,31 +164,19 @@ class Network {
   }
 
   void check(int repetition) {
-    if (options_.common.corrupt >= 0 && options_.common.corrupt < options_.block && job().rank == 0)
+    if (options_.common.corrupt >= 0 && options_.common.corrupt < options_.pieces.block &&
+        job().rank == 0)
       got_[static_cast<size_t>(options_.common.corrupt)] ^= 1;
     Check found;
     found.repetition = repetition;
     pattern_.become_writer(partners_.source);
-    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+    for (int64_t at = 0; at < options_.pieces.block; at += options_.pieces.piece) {
       pattern_.move_to(at);
-      found.compare(pattern_.data(), got_.data() + at, options_.piece,
+      found.compare(pattern_.data(), got_.data() + at, options_.pieces.piece,
                     "rank " + std::to_string(partners_.source), at);
     }
     found.gather();
     report_.checks.push_back(found);
-  }
-
-  void add(const char* name, int repetition, const Times& times) {
-    Access access;
-    access.name = name;
-    access.repetition = repetition;
-    access.calls = options_.block / options_.piece * options_.passes * job().ranks;
-    access.bytes = access.calls * options_.piece;
-    access.block_bytes = options_.block;
-    access.transfer_bytes = options_.piece;
-    access.times = times;
-    access.seconds = times.last;
-    report_.accesses.push_back(access);
   }
 
   const Options& options_;
@@ -205,14 +186,6 @@ class Network {
   std::vector<char> got_;
   Report report_;
 };
-
-void print_original(const Report& report) {
-  for (const Access& access : report.accesses)
-    std::printf("%-9s %9.0f MiB/s  %d ranks, %d nodes, %lld bytes a read\n", access.name.c_str(),
-                access.rate(), job().ranks, job().nodes,
-                static_cast<long long>(access.transfer_bytes));
-  print_checks(report);
-}
 
 kernels::Report run(const Options& options) {
   Network network(options);
@@ -226,5 +199,6 @@ int main(int argc, char** argv) {
   kernels::start_job("network", &argc, &argv);
   const kernels::Options options = kernels::parse(argc, argv);
   const kernels::Report report = kernels::run(options);
-  return kernels::finish(report, options.common.format, [&] { kernels::print_original(report); });
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_limits(report, "a read"); });
 }

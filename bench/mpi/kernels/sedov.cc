@@ -63,7 +63,7 @@ bool needs_pmem(const sedov::KnownWay& way) {
 Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(help, &options.common);
-  arguments.path("-o", &options.place.directory);
+  arguments.needed_path("-o", &options.place.directory, "directory");
   arguments.count("-s", &options.size, 1);
   arguments.count("-n", &options.cycles, 1);
   arguments.count("--warmup", &options.warmup);
@@ -71,7 +71,6 @@ Options parse(int argc, char** argv) {
                   [&](const std::string& text) { options.ways.push_back(way_argument(text)); });
   arguments.flag("--whole-mapping", &options.place.whole_mapping);
   arguments.parse_all(argc, argv);
-  if (options.place.directory.empty()) usage_error("-o: missing directory; --help shows the usage");
   if (sedov::decompose(options.size, job().ranks).ranks[0] == 0)
     usage_error("-s: " + std::to_string(options.size) + " elements cannot be divided among " +
                 std::to_string(job().ranks) + " ranks");

@@ -39,9 +39,7 @@ Options parse(int argc, char** argv) {
   arguments.flag("-e", &options.flush);
   arguments.count("-i", &options.repetitions, 1);
   arguments.count("--particles", &options.particles, 1);
-  const std::vector<std::string> rest = arguments.parse(argc, argv);
-  if (rest.empty() || rest.size() > 2)
-    usage_error("expected FILE and the number; --help shows the usage");
+  const auto rest = arguments.operands(argc, argv, "FILE and the number", 1, 2);
   options.path = path_argument(rest[0]);
   if (rest.size() == 2) mebi = count_argument("M", rest[1], 1);
   if (options.particles == 0) options.particles = mebi << 20;
