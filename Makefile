@@ -15,8 +15,8 @@ BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo demo-larger \
-	test test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core \
-	bench-mpiio bench-palm bench-tiers fuzz format \
+	test test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-noise bench-all \
+	bench-core bench-mpiio bench-palm bench-tiers fuzz format \
 	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -90,6 +90,10 @@ bench: setup-bench ## ior, hacc, vpic and loop on Cairn, tmpfs, disk and ROMIO, 
 bench-example: setup-bench ## the example report in docs/results/example, on a quiet machine: MATRIX=tokio-abc-small
 	@scripts/build.sh --brief --target benchmarks release $(JOBS)
 	@scripts/bench_example.sh
+
+bench-noise: setup-bench ## how often equal systems are called different: docs/results/noise.md, on a quiet machine
+	@scripts/build.sh --brief --target benchmarks release $(JOBS)
+	@scripts/bench_noise.sh
 
 # The judged tables join the results of `make bench`: build/bench/bench-results/judged, and their pages.
 judged = build/release/bin/cairn bench add build/bench/bench-results/judged

@@ -123,6 +123,14 @@ class Ratios(unittest.TestCase):
             self.assertTrue(low <= found <= high, f"seed {seed}: {found} not {low}..{high}")
             self.assertGreater(alone, tables * 0.4)  # what Holm is for
 
+    def test_how_many_equal_pairs_may_differ(self):
+        for count in (1, 20, 40, 200):
+            chances = [math.comb(count, k) * 0.05**k * 0.95**(count - k) for k in range(count + 1)]
+            most = ratios.most_wrong(count)
+            self.assertGreaterEqual(sum(chances[: most + 1]), 0.975)
+            self.assertLess(sum(chances[:most]), 0.975)
+        self.assertEqual((3, 5), (ratios.most_wrong(20), ratios.most_wrong(40)))
+
     def test_holm(self):
         self.assertEqual([True, False, True], ratios.holm([0.001, 0.06, 0.02]))
         # 0.03 is above 0.05 / 2, so 0.04 is not looked at.

@@ -95,6 +95,16 @@ def holm(ps, level=LEVEL):
     return found
 
 
+def most_wrong(count, level=LEVEL):
+    """How many of `count` equal pairs an interval of this level may call different: of 100 tables
+    of such pairs, some 97 have no more (binomial distribution, its 0.975 quantile)."""
+    below, number = (1 - level) ** count, 0
+    while below < 0.975:
+        number += 1
+        below += math.comb(count, number) * level**number * (1 - level) ** (count - number)
+    return number
+
+
 def rounds_for(deviation, precision, least, most):
     """The fewest rounds whose interval is expected to reach `precision` (0.05: 5 % to each side).
 

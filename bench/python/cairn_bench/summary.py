@@ -2,7 +2,7 @@
 
 import statistics
 
-from . import sizes
+from . import ratios, sizes
 from .moved import medium_in_memory, moved
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
@@ -117,7 +117,8 @@ def noise_lines(figures):
     return [
         "",
         f"Noise floor: {figures.baseline} against itself: {alone} of {len(floor)} intervals "
-        f"exclude 1; the widest reaches x{widest:.2f}.",
+        f"exclude 1, where up to {ratios.most_wrong(len(floor))} may by chance; the widest reaches "
+        f"x{widest:.2f}.",
     ]
 
 

@@ -1,0 +1,52 @@
+"""The page docs/results/noise.md, from results of the matrix `noise`: COMMIT DIRECTORY..."""
+
+import pathlib
+import sys
+
+from cairn_bench import figures, ratios, store
+
+HEAD = """# How often equal systems are called different
+
+`scripts/bench_noise.sh` made this from commit {commit}, on {date}. It ran the matrix `noise`
+{runs}: plain tmpfs against itself, each cell twice in every round. Each pair of such figures
+(A/A) is judged as two systems are, by an interval of 95 %.
+
+- **Real pairs:** {wrong} of {pairs} intervals exclude 1, which is {share:.1f} %. With a
+  probability of 5 % each, up to {most} do so by chance (binomial distribution).
+- **Verdicts over a table**, adjusted after Holm: {verdicts} differences are shown.
+- **Simulated pairs:** `tests/bench/ratios_test.py` draws 10,000 for each of several seeds, in pairs
+  and as two runs. The share of wrong intervals lies within the binomial interval of 5 %.
+- Machine: {machine}, {processors} processors, Linux {linux}. {rounds} rounds a run.
+
+| run | figure | ranks | A / A | 95 % | |
+| --- | --- | --- | --- | --- | --- |"""
+
+
+def main(commit, directories):
+    found = [store.load(pathlib.Path(each) / "results.jsonl") for each in directories]
+    pairs, verdicts = [], 0
+    for number, results in enumerate(found, 1):
+        series = figures.Figures(results)
+        again = f"{series.baseline}{figures.AGAIN}"
+        verdicts += len(series.findings)
+        for key in series.series:
+            ratio = series.ratio(*key) if key[3] == again else None
+            if ratio is not None:
+                pairs.append((number, key, ratio))
+    wrong = sum(ratio.shows_difference for _, _, ratio in pairs)
+    run = found[0].run
+    environment = run["environment"]
+    print(HEAD.format(
+        commit=commit, date=run["started"][:10], pairs=len(pairs), wrong=wrong,
+        runs="once" if len(found) == 1 else f"{len(found)} times",
+        share=100 * wrong / len(pairs), most=ratios.most_wrong(len(pairs)), verdicts=verdicts,
+        machine=environment["processor"], processors=environment["processors"],
+        linux=environment["linux"], rounds=found[0].rounds))
+    for number, (kernel, access, ranks, _), ratio in pairs:
+        mark = "excludes 1" if ratio.shows_difference else ""
+        print(f"| {number} | {kernel} {access} | {ranks} | {ratio.ratio:.3f} "
+              f"| {ratio.low:.3f}..{ratio.high:.3f} | {mark} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
