@@ -8,6 +8,7 @@ from bench_case import BenchCase, MPIS, main
 KERNELS = {
     "loop": (["-b", "64k", "-t", "8k", "-m", 0, "-o", "f"], ["write-first", "write", "read"]),
     "llmckpt": (["--scale", "1e-6", "-n", 2, "-r", 1, "-o", "f"], ["write", "read"]),
+    "palm": (["-s", 1, "-n", 2, "-o", "p"], ["write-first", "write", "read"]),
     "rdbench": (["-L", 8, "-s", 2, "-i", 1, "-o", "o_"], ["write", "read"]),
     "mdtest": (["-n", 5, "-u", "-d", "."], ["create", "stat", "read", "remove"]),
     "limits": (["-b", "64k", "-t", "8k", "f"], ["write", "write-nt", "read"]),

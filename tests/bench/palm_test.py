@@ -1,10 +1,10 @@
-"""The program of bench_palm: each back end gives back what it was given, on several numbers of
-ranks."""
+"""PALM's 280 variables: the kernel `palm`, and the program of bench_palm, whose back ends give
+back what they were given, on several numbers of ranks."""
 
 import re
 import shutil
 
-from bench_case import BUILD, BenchCase, MPIS, main
+from bench_case import BUILD, BenchCase, INVALID, MPIS, main
 
 PROGRAMS = BUILD / "bench/mpi"
 NAMES = {
@@ -47,7 +47,57 @@ class Palm(BenchCase):
         self.environment["CAIRN_ADIOS2"] = str(self.scratch)
         status, output = self.palm(MPIS[0], 1, self.scratch, 2, 1, 1, "ADIOS2")
         self.assertNotEqual(0, status)
-        self.assertRegex(output, "palm: ADIOS2: .*libadios2_c")
+        self.assertRegex(output, r"palm: rank \d: ADIOS2: .*libadios2_c")
+
+
+# A checkpoint of one level, 16 x 16 x 1 points, as in the program.
+ONE_LEVEL = 907 + 57 * 33 * 8 + 16 * 16 * (75 + 60) + 8 * 8 * 58 * 128 * 8
+
+
+class Kernel(BenchCase):
+    def back_ends(self, mpi):
+        run = self.kernel(mpi, "palm", "--back-end", "hdf5", "-o", "p", ranks=1, expect=None)
+        return ["mpi-io", "stream", "cairn"] + (["hdf5"] if run.returncode == 0 else [])
+
+    def test_each_back_end_is_right(self):
+        for back_end in self.back_ends(MPIS[-1]):
+            with self.subTest(back_end=back_end):
+                words = ["-s", 1, "-n", 3, "-r", 2, "--back-end", back_end, "-o", "p"]
+                found = self.measured(MPIS[-1], "palm", *words)
+                self.assertTrue(found["valid"])
+                self.assertEqual((280, ONE_LEVEL), (found["parameters"]["variables"],
+                                                    found["parameters"]["checkpoint_bytes"]))
+                self.assertEqual(
+                    [("write-first", ONE_LEVEL), ("write", 2 * ONE_LEVEL), ("read", 2 * ONE_LEVEL)],
+                    [(each["access"], each["bytes"]) for each in found["accesses"]])
+                # Every rank compares what all ranks hold.
+                replicated = 907 + 8 * 8 * 58 * 128 * 8
+                self.assertEqual(ONE_LEVEL + replicated, found["checks"][0]["bytes"])
+                self.assertEqual([], list(self.scratch.glob("p*")), "files are left")
+
+    def test_read_by_a_later_command_and_by_another_rank(self):
+        for mpi, back_end in ((MPIS[-1], "mpi-io"), (MPIS[0], "stream"), (MPIS[-1], "cairn")):
+            with self.subTest(back_end=back_end):
+                words = [mpi, "palm", "-s", 1, "-n", 2, "--back-end", back_end, "-o", "p"]
+                self.kernel(*words, "--write-only", "--keep")
+                self.kernel(*words, "--read-only", "--readers", "next-rank")
+                self.assertEqual([], list(self.scratch.glob("p*")), "files are left")
+
+    def test_a_wrong_byte_is_found(self):
+        for back_end, offset in (("mpi-io", 4000), ("stream", 300)):
+            words = ["-s", 1, "-n", 2, "--back-end", back_end, "--corrupt", offset, "-o", "p"]
+            found = self.kernel(MPIS[-1], "palm", *words, expect=INVALID)
+            self.assertRegex(found.stderr, r"palm: INVALID: \d+ of \d+ bytes are wrong: \w+: byte")
+
+    def test_mistakes(self):
+        for words, text in (
+            (["-o", "p", "--back-end", "tape"], "--back-end: unknown name 'tape'"),
+            (["-o", "p", "--back-end", "cairn", "--corrupt", 1], "--corrupt: a version of cairn"),
+            ([], "-o: missing directory"),
+        ):
+            found = self.kernel(MPIS[0], "palm", *words, ranks=1, expect=None)
+            self.assertNotEqual(0, found.returncode)
+            self.assertIn(text, found.stderr)
 
 
 if __name__ == "__main__":

@@ -158,10 +158,28 @@ class Runner(BenchCase):
             self.assertEqual(each["kernel"] == "one", len(ways) == 2)
         self.assertRegex(shown.stdout, r"one +cairn")
 
+    def test_palm_and_llmckpt(self):
+        path = self.matrix(
+            "plain: {directory: .}\n  cairn: {directory: ., pool_directory: ., cairn: kept}\n"
+            "  fresh: {directory: ., pool_directory: ., cairn: fresh}",
+            "palm: {kernel: palm, levels: 1, checkpoints: 2}\n"
+            "  versions: {kernel: palm, levels: 1, checkpoints: 2, back_end: cairn}\n"
+            "  llm: {kernel: llmckpt, model_scale: 0.00001, checkpoints: 2, reads: 1}",
+            head="rounds: 1\nwarmup: 1",
+        )
+        self.bench("run", path, "--output", "out")
+        _, results, _ = self.results()
+        self.assertEqual(({"ok"}, 18), ({each["status"] for each in results}, len(results)))
+        for each in results:
+            self.assertGreater(sum(check["bytes"] for check in each["output"]["checks"]), 0)
+
     def test_a_wrong_byte_voids_the_cell(self):
         path = self.matrix(
-            kernels="right: " + SMALL + "\n  wrong: {kernel: ior, block: 64KiB, transfer: 8KiB, "
-            "options: [--corrupt, 5000]}"
+            kernels="right: "
+            + SMALL
+            + "\n  wrong: {kernel: ior, block: 64KiB, transfer: 8KiB, options: [--corrupt, 5000]}\n"
+            "  llm: {kernel: llmckpt, model_scale: 0.00001, checkpoints: 2, options: [--corrupt,"
+            " 9]}\n  palm: {kernel: palm, levels: 1, checkpoints: 2, options: [--corrupt, 4000]}"
         )
         shown = self.bench("run", path, "--output", "out", expect=1)
         _, results, end = self.results()
@@ -169,9 +187,10 @@ class Runner(BenchCase):
         self.assertEqual(
             ["ok", "ok"], [each["status"] for each in results if each["kernel"] == "right"]
         )
-        self.assertEqual(
-            ["invalid"], [each["status"] for each in results if each["kernel"] == "wrong"]
-        )
+        for name in ("wrong", "llm", "palm"):
+            self.assertEqual(
+                ["invalid"], [each["status"] for each in results if each["kernel"] == name]
+            )
         self.assertRegex(shown.stdout, r"wrong +write.*INVALID")
         self.assertIn("byte 5000 is", shown.stderr)
         self.assertIn("INVALID", (self.scratch / "out/report.html").read_text(encoding="utf-8"))
@@ -242,7 +261,7 @@ class Runner(BenchCase):
                 "kernels:\n  a: {kernel: iro}\n",
                 6,
                 "unknown value 'iro': expected ior, hacc, vpic, bdcats, loop, rdbench, mdtest, "
-                "llmckpt, sedov, program; did you mean ior?",
+                "llmckpt, sedov, palm, program; did you mean ior?",
             ),
             (
                 "kernels:\n  a: {kernel: hacc,\n    block: 1MiB}\n",
@@ -312,7 +331,7 @@ class Runner(BenchCase):
         for path in sorted((PACKAGE / "cairn_bench/matrices").glob("*.yaml")):
             with self.subTest(matrix=path.stem):
                 run = self.bench("run", path.stem, "--dry-run", "--scale", 0.001, "--ranks", 2)
-                self.assertRegex(run.stdout, r"# \d+ cells, 6 rounds \(1 to warm up\)")
+                self.assertRegex(run.stdout, r"# \d+ cells, (6|11) rounds \(1 to warm up\)")
                 self.assertEqual([], list(self.scratch.iterdir()))
 
     def test_results_stay(self):

@@ -1,4 +1,5 @@
-"""Every ready matrix of cairn bench runs, tiny, on tmpfs and on Cairn; its kernels' data are right."""
+"""Every ready matrix of cairn bench runs, tiny, on tmpfs and on Cairn; its kernels' data are
+right."""
 
 import json
 import pathlib
@@ -14,8 +15,8 @@ from bench_case import BUILD, PACKAGE, BenchCase, CAIRN, MPIS  # noqa: E402
 
 bench_case.use_package()
 
-# Of the matrix's scale: one segment, some thousand particles, two files of rdbench. Programs of others
-# write as much as they are told.
+# Of the matrix's scale: one segment, some thousand particles, two files of rdbench. Programs of
+# others write as much as they are told.
 SCALE = 0.002
 READY = sorted(path.stem for path in (PACKAGE / "cairn_bench/matrices").glob("*.yaml"))
 

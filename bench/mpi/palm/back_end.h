@@ -1,6 +1,8 @@
 // BackEnd writes and reads the model's variables for one way of storing them. All ranks call.
 #pragma once
 
+#include <cairn/cairn.h>
+
 #include <memory>
 #include <string>
 
@@ -15,10 +17,15 @@ class BackEnd {
   virtual void create(Model& model, int64_t version) = 0;
   // Reads what create() has stored last.
   virtual void restore(Model& model) = 0;
+  // The file that `rank` has made; "": none.
+  [[nodiscard]] virtual std::string file(int rank) const = 0;
 };
 
 // Each makes files of its own in `directory`.
-std::unique_ptr<BackEnd> cairn_pool(Model& model);
+// pool: null: the configured one. is_fresh: without what an earlier job has left.
+std::unique_ptr<BackEnd> versions(Model& model, cairn_pool* pool, bool is_fresh);
+// Drops what versions() has left in the configured pool. One process of the node.
+void drop_versions();
 std::unique_ptr<BackEnd> stream_files(const std::string& directory, bool has_crc);
 std::unique_ptr<BackEnd> mpi_io(const std::string& directory);
 std::unique_ptr<BackEnd> parallel_hdf5(const std::string& directory);  // null: built without it

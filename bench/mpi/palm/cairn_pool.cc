@@ -20,10 +20,12 @@ cairn::Array array_of(Variable& variable) {
   return cairn::Array(array);
 }
 
+constexpr const char* set_name = "palm";
+
 class CairnPool : public BackEnd {
  public:
-  explicit CairnPool(Model& model)
-      : checkpoint_("palm", MPI_Comm_c2f(MPI_COMM_WORLD), cairn::Options{.keep = 1}) {
+  CairnPool(Model& model, cairn_pool* pool, bool is_fresh)
+      : checkpoint_(set_name, MPI_Comm_c2f(MPI_COMM_WORLD), options(pool, is_fresh)) {
     for (Variable& variable : model.variables()) {
       if (variable.kind == Kind::replicated) {
         checkpoint_.define(variable.name, array_of(variable));
@@ -39,20 +41,39 @@ class CairnPool : public BackEnd {
     version_ = version;
   }
   void restore(Model&) override { checkpoint_.read(version_); }
+  [[nodiscard]] std::string file(int) const override { return ""; }
 
  private:
+  static cairn::Options options(cairn_pool* pool, bool is_fresh) {
+    cairn::Options options;
+    options.flags = is_fresh ? CAIRN_CHECKPOINT_FRESH : 0;
+    options.pool = pool;
+    options.keep = 1;
+    return options;
+  }
   cairn::Checkpoint checkpoint_;
-  int64_t version_ = 0;
+  int64_t version_ = CAIRN_CHECKPOINT_LATEST;
 };
 
 }  // namespace
 
-std::unique_ptr<BackEnd> cairn_pool(Model& model) {
+std::unique_ptr<BackEnd> versions(Model& model, cairn_pool* pool, bool is_fresh) {
   try {
-    return std::make_unique<CairnPool>(model);
+    return std::make_unique<CairnPool>(model, pool, is_fresh);
   } catch (const cairn::Error& error) {
     stop(error.what());
   }
+}
+
+void drop_versions() {
+  cairn_checkpoint_options options = {};
+  options.struct_size = sizeof options;
+  options.flags = CAIRN_CHECKPOINT_LOOK;
+  cairn_checkpoint* set = nullptr;
+  if (cairn_checkpoint_init(set_name, CAIRN_NO_COMMUNICATOR, &options, &set) < 0 ||
+      cairn_checkpoint_drop(set, 0, CAIRN_DROP_SET | CAIRN_DROP_LAST) < 0 ||
+      cairn_checkpoint_finalize(set) < 0)
+    stop(std::string("dropping the versions: ") + cairn_last_error());
 }
 
 }  // namespace palm

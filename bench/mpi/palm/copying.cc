@@ -82,6 +82,8 @@ class Copying : public BackEnd {
     });
   }
 
+  [[nodiscard]] std::string file(int) const override { return ""; }
+
  private:
   template <typename Use>
   void each_piece(Model& model, Use use) const {

@@ -52,6 +52,8 @@ class MpiIo : public BackEnd {
     must(MPI_File_close(&file_), path_);
   }
 
+  [[nodiscard]] std::string file(int rank) const override { return rank == 0 ? path_ : ""; }
+
  private:
   void open(int mode) {
     must(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), mode, MPI_INFO_NULL, &file_), path_);

@@ -7,33 +7,13 @@
 
 #include <algorithm>
 #include <cairn/checkpoint.hpp>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <random>
 
 #include "back_end.h"
 
 namespace palm {
-
-[[noreturn]] void stop(const std::string& what) {
-  std::fprintf(stderr, "palm: %s\n", what.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-void must(int code, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  stop(what + ": " + text);
-}
-
-void must_posix(bool holds, const std::string& what) {
-  if (!holds) stop(what + ": " + std::strerror(errno));
-}
 
 namespace {
 
@@ -59,7 +39,7 @@ std::vector<Contender> contenders(Model& model, const std::string& directory,
     if (!wanted.empty() && wanted != name) return;
     if (auto back_end = make()) all.push_back({name, std::move(back_end)});
   };
-  add("Cairn", [&] { return cairn_pool(model); });
+  add("Cairn", [&] { return versions(model, nullptr, false); });
   add("MPI-IO", [&] { return mpi_io(directory); });
   add("HDF5", [&] { return parallel_hdf5(directory); });
   add("ADIOS2", [&] { return adios2(directory); });

@@ -88,6 +88,8 @@ class ParallelHdf5 : public BackEnd {
     H5Fclose(file);
   }
 
+  [[nodiscard]] std::string file(int rank) const override { return rank == 0 ? path_ : ""; }
+
  private:
   struct Shape {
     std::vector<hsize_t> global, offset, count;

@@ -43,10 +43,12 @@ class StreamFiles : public BackEnd {
     close(fd);
   }
 
- private:
-  [[nodiscard]] std::string path(const Model& model) const {
-    return directory_ + (has_crc_ ? "/stream-crc-" : "/stream-") + std::to_string(model.rank);
+  [[nodiscard]] std::string file(int rank) const override {
+    return directory_ + (has_crc_ ? "/stream-crc-" : "/stream-") + std::to_string(rank);
   }
+
+ private:
+  [[nodiscard]] std::string path(const Model& model) const { return file(model.rank); }
   // Each rank's file has what all hold as well, as a restart of PALM reads it from there.
   static void each_piece(Model& model, const std::function<void(char*, int64_t)>& use) {
     for (Variable& variable : model.variables())

@@ -71,6 +71,8 @@ def multiplied(given, key, scale):
     """An amount times `scale`, in the steps that it can have."""
     if isinstance(given[key], float):
         return given[key] * scale
+    if key == "levels":  # palm's bytes grow with their cube
+        return max(1, round(given[key] * scale ** (1 / 3)))
     step = {"size": given.get("transfer", 1), "steps": given.get("interval", 1)}.get(key, 1)
     return max(1, round(given[key] * scale / step)) * step
 

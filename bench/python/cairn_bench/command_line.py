@@ -440,7 +440,8 @@ def what_lacks(cell, system):
         if engine and engine not in installation.fio_engines():
             return f"{cell.name}: this fio has no engine {engine}"
         return f"{cell.name}: no {device}" if device and not os.path.exists(device) else None
-    if given.get("api") == "HDF5" and not installation.has_hdf5(system.mpi):
+    if "HDF5" in (given.get("api"), given.get(
+            "back_end", "").upper()) and not installation.has_hdf5(system.mpi):
         return (
             f"{cell.name}: the kernels of {system.mpi} were built without libhdf5-{system.mpi}-dev"
         )

@@ -11,6 +11,9 @@ HACC_HEADER = 24 << 20
 HACC_RECORD = 38
 PARTICLE = 32
 DOUBLE = 8
+REPLICATED = 907 + 8 * 8 * 58 * 128 * DOUBLE  # of palm: what every rank holds
+COLUMN = 75 + 57 * 13 * DOUBLE // 100  # bytes of planes and surfaces for a column of its grid
+POINT = 60
 LLM_BYTES = 14  # of a parameter: model and optimizer
 LLM_PARAMETERS = {"8b": 8_030_261_248, "70b": 69_882_617_856}
 
@@ -169,6 +172,39 @@ def sedov_bytes(given, ranks):
     return DOUBLE * 11 * edge**3
 
 
+def of_palm(given, directory):
+    times = min(1, given["reads"]) if "reads_after" in given else given["reads"]
+    return [
+        *("-s", given["levels"], "-n", given["checkpoints"], "-r", times),
+        *("--back-end", given["back_end"]),
+        *given.get("options", []),
+        *("-o", f"{directory}/palm"),
+    ]
+
+
+def palm_bytes(given):
+    """Of a checkpoint, rounded up."""
+    columns = (16 * given["levels"]) ** 2
+    return REPLICATED + columns * (COLUMN + 1 + POINT * given["levels"])
+
+
+def palm_file_bytes(given, ranks):
+    if given["back_end"] == "cairn":
+        return 4 * palm_bytes(given) + 64 * MEBI
+    return palm_bytes(given) + ranks * REPLICATED + MEBI
+
+
+def palm_memory(given, ranks):
+    """The variables with their ghost layers, once more for the check, and one packed."""
+    edge = 16 * given["levels"] / ranks**0.5
+    return round(3 * palm_bytes(given) * (1 + 6 / edge) ** 2) + 3 * ranks * REPLICATED
+
+
+def palm_transfer(given, ranks):
+    volume = (16 * given["levels"]) ** 2 * given["levels"] * DOUBLE // ranks
+    return min(volume, MEBI) if given["back_end"] == "stream" else volume
+
+
 def of_program(given, directory):
     return [filled(word, directory) for word in given.get("arguments", [])]
 
@@ -278,6 +314,14 @@ KINDS = {
         lambda given, ranks: 8 * sedov_bytes(given, ranks),
         lambda given, ranks: None,
         of_sedov,
+    ),
+    "palm": Kind(
+        {"levels": 16, "checkpoints": 3, "reads": 1, "back_end": "mpi-io"},
+        ("levels",),
+        palm_file_bytes,
+        palm_memory,
+        palm_transfer,
+        of_palm,
     ),
     "program": Kind(
         {"bytes": 0, "memory": 0},

@@ -7,7 +7,6 @@ files, then one that reads them. Between the two, the system does what `after` s
 from . import space
 
 KERNELS = ("ior", "hacc", "bdcats", "loop", "llmckpt", "palm")  # with writes and reads apart
-READ_BY_OTHERS = ("ior", "hacc", "bdcats", "loop", "llmckpt")
 SIDES = {
     "write": ["--write-only", "--keep", "--no-check"],
     "read": ["--read-only"],
@@ -47,7 +46,7 @@ def why_not(cell):
     after, by = cell.parameters.get("reads_after"), cell.parameters.get("readers")
     if after and cell.kind not in KERNELS:
         return f"{cell.name}: {cell.kind} does not read what an earlier command has written"
-    if by and cell.kind not in READ_BY_OTHERS:
+    if by and cell.kind not in KERNELS:
         return f"{cell.name}: {cell.kind} does not choose which rank reads"
     if by and cell.ranks == 1:
         return f"{cell.name}: no other rank is there to read"
