@@ -21,7 +21,10 @@ class Slurm(SlurmCase):
         mpis = [path.parent.name for path in KERNELS.glob("openmpi/ior")]
         self.assertTrue(mpis, "no kernels for Open MPI")
         shared = pathlib.Path(self.cluster.shared)
-        systems = "".join(f"  {mpi}: {{directory: {shared}, mpi: {mpi}}}\n" for mpi in mpis)
+        systems = "".join(
+            f"  {mpi}: {{directory: {shared}, mpi: {mpi}}}\n"
+            f"  cairn-{mpi}: {{directory: {shared}, mpi: {mpi}, cairn: kept, pool_size: 128MiB}}\n"
+            for mpi in mpis)
         (shared / "m.yaml").write_text(
             "format: 1\nname: job\nrounds: 2\nwarmup: 0\nranks: [2]\n"
             f"systems:\n{systems}"
@@ -42,7 +45,7 @@ class Slurm(SlurmCase):
         ]
         self.assertEqual(job, records[0]["environment"]["job"], log)
         results = [record for record in records if record["record"] == "result"]
-        self.assertEqual(["ok"] * 2 * len(mpis), [record["status"] for record in results],
+        self.assertEqual(["ok"] * 4 * len(mpis), [record["status"] for record in results],
                          log + json.dumps(results, indent=1))
         limits = [record for record in records if record["record"] == "limit"]
         self.assertEqual({"ok"}, {record["status"]

@@ -14,6 +14,7 @@
 #include "../stream.h"
 #include "arguments.h"
 #include "equal_pieces.h"
+#include "file.h"
 #include "job.h"
 #include "report.h"
 
@@ -28,6 +29,7 @@ const char* const help =
     "  -t SIZE         bytes of one copy, a multiple of 8 (1m)\n"
     "  -p N            times over the region in each access (4)\n"
     "  -i N            repetitions (1)\n"
+    "  --local         each node has a file of its own under this name, removed when mapped\n"
     "Accesses: write (memcpy), write-nt (past the cache, with a fence after each piece), read.\n";
 
 struct Options {
@@ -35,6 +37,7 @@ struct Options {
   std::string path;
   EqualPieces pieces{.passes = 4};
   int repetitions = 1;
+  bool local = false;
 };
 
 Options parse(int argc, char** argv) {
@@ -43,6 +46,7 @@ Options parse(int argc, char** argv) {
   options.pieces.take_sizes(&arguments);
   options.pieces.take_passes(&arguments);
   arguments.count("-i", &options.repetitions, 1);
+  arguments.flag("--local", &options.local);
   options.path = path_argument(arguments.operands(argc, argv, "FILE")[0]);
   options.pieces.settle(8);
   return options;
@@ -60,16 +64,19 @@ class Region {
   explicit Region(const Options& options)
       : stride_(rounded_to_pages(options.pieces.block)),
         size_(static_cast<size_t>(options.pieces.block)) {
-    if (job().rank == 0) make(options);
+    const bool leads = (options.local ? job().rank_on_node : job().rank) == 0;
+    const int place = options.local ? job().rank_on_node : job().rank;
+    if (leads) make(options);
     MPI_Barrier(MPI_COMM_WORLD);
     const int fd = open(options.path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) fail(options.path, std::string("open failed: ") + std::strerror(errno));
-    void* const at =
-        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, job().rank * stride_);
+    void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, place * stride_);
     if (at == MAP_FAILED) fail(options.path, std::string("mmap failed: ") + std::strerror(errno));
     close(fd);
     bytes_ = static_cast<char*>(at);
     std::memset(bytes_, 1, size_);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options.local && leads) remove_file(options.path);
   }
   ~Region() { munmap(bytes_, size_); }
   Region(const Region&) = delete;
@@ -80,9 +87,10 @@ class Region {
  private:
   // A medium that is full says so here, and not by a signal in the middle of a copy.
   void make(const Options& options) const {
+    const int ranks = options.local ? job().ranks_per_node : job().ranks;
     const int fd = open(options.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) fail(options.path, std::string("create failed: ") + std::strerror(errno));
-    if (const int error = posix_fallocate(fd, 0, stride_ * job().ranks); error != 0)
+    if (const int error = posix_fallocate(fd, 0, stride_ * ranks); error != 0)
       fail(options.path, std::string("posix_fallocate failed: ") + std::strerror(error));
     close(fd);
   }
@@ -173,7 +181,8 @@ int main(int argc, char** argv) {
   const kernels::Options options = kernels::parse(argc, argv);
   const kernels::Report report = kernels::run(options);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (!options.common.keep && kernels::job().rank == 0) kernels::remove_file(options.path);
+  if (!options.common.keep && !options.local && kernels::job().rank == 0)
+    kernels::remove_file(options.path);
   return kernels::finish(report, options.common.format,
                          [&] { kernels::print_limits(report, "a copy"); });
 }

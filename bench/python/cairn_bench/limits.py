@@ -91,11 +91,17 @@ class Limit:
         """The parser of another program's output; None for a kernel's."""
         return output_of_fio if self.by_fio else None
 
+    def local_file(self, directory):
+        """The file of the copies. Memory of another node is not behind a path of this one's."""
+        if self.launcher is None or not space.in_memory(self.medium):
+            return [f"{directory}/limit"]
+        return ["--local", f"{directory}-limit"]
+
     def words(self, directory):
         if self.by_fio:
             return words_of_fio(self.ranks, self.region, directory)
         kernel, options = {
-            "copy": ("limits", ["-p", PASSES, f"{directory}/limit"]),
+            "copy": ("limits", ["-p", PASSES, *self.local_file(directory)]),
             "device": ("device", [f"{directory}/limit"]),
             "network": ("network", []),
         }[self.kind]

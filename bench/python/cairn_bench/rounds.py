@@ -213,6 +213,7 @@ class Runner:
             about = reads.of(system.given)
             found |= {"reads": {**about, "how": ""}} if about else {}
         shutil.rmtree(directory, ignore_errors=True)
+        system.after_cell()
         return {
             "record": "result",
             **found,
@@ -220,7 +221,7 @@ class Runner:
             "system": cell.system,
             "kernel": cell.kernel,
             "ranks": cell.ranks,
-            "pool_bytes": memory.bytes_of(system.pools) if system.cairn == "kept" else 0,
+            "pool_bytes": system.pool_bytes(),
         }
 
     def _in_two(self, system, cell, directory, run):
@@ -285,14 +286,15 @@ class Runner:
             "command": words,
             "environment": own,
             "output": output,
-            "errors": errors_of(outcome, self.matrix["timeout_s"]),
+            "errors": errors_of(outcome, output, self.matrix["timeout_s"]),
             **ends_of(outcome, output),
             "shared_bytes": outcome.shared_bytes,
         }
 
     def _environment(self, mpi, own):
         left = {}
-        if mpi == "openmpi":
+        # The directory is one of this node; the ranks of a launcher may lie on others.
+        if mpi == "openmpi" and not self.matrix.get("launcher"):
             left = {
                 "OMPI_MCA_btl_vader_backing_directory": self.memory,
                 "OMPI_MCA_orte_tmpdir_base": self.memory,
@@ -342,7 +344,12 @@ def ends_of(outcome, output):
     }
 
 
-def errors_of(outcome, timeout_s):
+def errors_of(outcome, output, timeout_s):
     if outcome.code is None:
         return f"still running after {timeout_s:g} s, then ended\n{outcome.errors[-TAIL:]}"
+    if outcome.code == 0 and output is None:
+        printed = (
+            f"it printed: {outcome.output[-TAIL:]}" if outcome.output else "it printed nothing"
+        )
+        return f"exit code 0 without figures; {printed}\n{outcome.errors[-TAIL:]}"
     return outcome.errors[-TAIL:]

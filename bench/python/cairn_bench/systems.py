@@ -2,11 +2,12 @@
 
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import tempfile
 
-from . import cells, installation, outside, reads, sizes
+from . import cells, installation, memory, outside, reads, sizes
 from .errors import Mistake
 
 CPUS = len(os.sched_getaffinity(0))
@@ -28,7 +29,8 @@ class System:
         usable = [mpi for mpi in installation.MPIS if installation.usable(mpi, launcher)]
         self.mpi = given.get("mpi") or (usable[0] if usable else "openmpi")
         self.scratch = None
-        self.pools = None
+        self.pools = None  # the directory of its pools, where one node is all there is
+        self.most_ranks = 1
         self.runs = 0
 
     def problems(self):
@@ -57,10 +59,16 @@ class System:
             return sizes.parse(self.given["pool_size"])
         return cells.file_bytes(cell) * 5 // 4 + (64 << 20)
 
+    @property
+    def on_each_node(self):
+        """Whether ranks may lie on several nodes, so that each of them starts `cairn run`."""
+        return bool(self.cairn) and self.launcher is not None
+
     def prepare(self, mine):
         """Makes the directories, and the pool that stays; `mine`: the system's cells."""
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-bench-", dir=self.directory))
-        if self.cairn:
+        self.most_ranks = max(cell.ranks for cell in mine)
+        if self.cairn and not self.on_each_node:
             self.pools = pathlib.Path(
                 tempfile.mkdtemp(prefix="cairn-bench-", dir=self.pool_directory)
             )
@@ -68,39 +76,75 @@ class System:
             self.kept_size = max(map(self.pool_size, mine))
             self.make_pool()
 
+    def pool_words(self):
+        """Options that name the pool."""
+        if not self.on_each_node:
+            pools = self.pools or self.pool_directory / "cairn-bench-POOLS"
+            return ["--pool-dir", str(pools)]
+        name = self.scratch.name if self.scratch else "cairn-bench-DIR"
+        return ["--pool-dir", str(self.pool_directory), "--pool", f"{name}-{self.name}"]
+
     def make_pool(self):
-        words = [
-            installation.command(),
-            "pool",
-            "create",
-            "--pool-dir",
-            str(self.pools),
-            "--size",
-            str(self.kept_size),
-            "--populate",
-        ]
+        create = ["pool", "create", *self.pool_words(), "--size", str(self.kept_size), "--populate"]
+        if not self.on_each_node:
+            self.call([installation.command(), *create])
+            return
+        # Of the ranks of a node one makes it; the others find it.
+        info = shlex.join(["pool", "info", *self.pool_words()])
+        self.call_on_nodes(f'"$0" {shlex.join(create)} || exec "$0" {info}')
+
+    def call_on_nodes(self, script, must=True):
+        """A script by each rank, with the command as $0."""
+        start = installation.launch_words(self.mpi, self.most_ranks, self.launcher)
+        self.call([*start, "sh", "-c", script, installation.command()], must)
+
+    def call(self, words, must=True):
         run = subprocess.run(
             words,
-            env=base_environment(),
+            env={**base_environment(), **self.environment(self.most_ranks)},
             capture_output=True,
             text=True,
             check=False,
             stdin=subprocess.DEVNULL,
         )
-        if run.returncode != 0:
-            raise Mistake(f"systems.{self.name}: {' '.join(words)}: {run.stderr.strip()}", code=1)
+        if must and run.returncode != 0:
+            raise Mistake(f"systems.{self.name}: {shlex.join(words)}: {run.stderr.strip()}", code=1)
+
+    def remove_pool(self):
+        if self.on_each_node:
+            words = shlex.join(["pool", "remove", *self.pool_words(), "--force"])
+            self.call_on_nodes(f'"$0" {words} 2>/dev/null; true', must=False)
+        elif self.pools is not None:
+            shutil.rmtree(self.pools, ignore_errors=True)
 
     def renew_pool(self):
         """After a failure: what a killed run left in the pool must not meet the next one."""
-        if self.cairn == "kept":
-            shutil.rmtree(self.pools, ignore_errors=True)
+        self.remove_pool()
+        if not self.on_each_node and self.pools is not None:
             self.pools.mkdir(mode=0o700)
+        if self.cairn == "kept":
             self.make_pool()
 
+    def after_cell(self):
+        """A run keeps its pool for checkpoints in it; the next cell needs one of its own size."""
+        if self.cairn == "fresh" and self.pools is not None and any(self.pools.iterdir()):
+            self.renew_pool()
+
+    def pool_bytes(self):
+        """What a pool that stays takes on this node."""
+        if self.cairn != "kept":
+            return 0
+        if not self.on_each_node:
+            return memory.bytes_of(self.pools)
+        name = self.pool_words()[-1]
+        places = (self.pool_directory / f"cairn-{os.getuid()}" / name, self.pool_directory / name)
+        return next((memory.bytes_of(place) for place in places if place.exists()), 0)
+
     def remove(self):
-        for directory in (self.scratch, self.pools):
-            if directory is not None:
-                shutil.rmtree(directory, ignore_errors=True)
+        if self.cairn and self.scratch is not None:
+            self.remove_pool()
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     def fresh_directory(self):
         self.runs += 1
@@ -128,26 +172,22 @@ class System:
     def words(self, cell, directory, side=None):
         """The whole command line of a cell in a directory. side: "write" or "read" only."""
         words = cells.words(cell, self.program(cell), directory, side)
+        prefix = [*map(str, self.given.get("prefix", []))]
         if cell.kind != "program" or outside.PROGRAMS[cell.parameters["program"]].uses_mpi:
-            words = [*installation.launch_words(self.mpi, cell.ranks, self.launcher), *words]
-        words = [*map(str, self.given.get("prefix", [])), *words]
+            prefix += installation.launch_words(self.mpi, cell.ranks, self.launcher)
         if not self.cairn:
-            return words
-        size = [] if self.cairn == "kept" else ["--pool-size", str(self.pool_size(cell))]
-        if self.cairn == "kept" and side == "write":
-            size += ["--drain", "never"]
-        pools = str(self.pools or self.pool_directory / "cairn-bench-POOLS")
-        return [
-            installation.command(),
-            "run",
-            "--at",
-            str(directory),
-            "--pool-dir",
-            pools,
-            *size,
-            "--",
-            *words,
-        ]
+            return [*prefix, *words]
+        run = self.run_words(cell, directory, side)
+        return [*prefix, *run, *words] if self.on_each_node else [*run, *prefix, *words]
+
+    def run_words(self, cell, directory, side):
+        """`cairn run` of a cell, up to its program."""
+        words = [installation.command(), "run", "--at", str(directory), *self.pool_words()]
+        if self.cairn == "fresh":
+            words += ["--pool-size", str(self.pool_size(cell))]
+        elif side == "write":
+            words += ["--drain", "never"]
+        return [*words, "--"]
 
     def program(self, cell):
         """The file that the ranks run."""
