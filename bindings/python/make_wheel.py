@@ -15,6 +15,7 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+BENCH = HERE.parents[1] / "bench/python/cairn_bench"
 METADATA = """Metadata-Version: 2.1
 Name: cairn
 Version: {version}
@@ -26,6 +27,14 @@ Provides-Extra: mpi
 Requires-Dist: mpi4py; extra == "mpi"
 Provides-Extra: torch
 Requires-Dist: torch>=2.6; extra == "torch"
+Provides-Extra: bench
+Requires-Dist: PyYAML; extra == "bench"
+Requires-Dist: jsonschema; extra == "bench"
+Requires-Dist: rich; extra == "bench"
+Requires-Dist: vl-convert-python; extra == "bench"
+"""
+ENTRY_POINTS = """[console_scripts]
+cairn-bench = cairn_bench.__main__:main
 """
 WHEEL = """Wheel-Version: 1.0
 Generator: make_wheel.py
@@ -53,7 +62,11 @@ def contents(options, tag):
     yield "cairn/lib/libcairn.so.0", library_of(options.library)
     for path in options.transports:
         yield f"cairn/lib/cairn/{path.name}", library_of(path)
+    for path in sorted(BENCH.rglob("*")):
+        if path.is_file() and path.parent.name != "__pycache__":
+            yield f"cairn_bench/{path.relative_to(BENCH)}", path.read_bytes()
     folder = f"cairn-{options.version}.dist-info"
+    yield f"{folder}/entry_points.txt", ENTRY_POINTS.encode()
     yield f"{folder}/METADATA", METADATA.format(version=options.version).encode()
     yield f"{folder}/WHEEL", WHEEL.format(tag=tag).encode()
 

@@ -91,6 +91,22 @@ class Wheel(unittest.TestCase):
             run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
             self.assertEqual(0, run.returncode, run.stderr)
             self.assertEqual(cairn.version(), run.stdout.strip())
+            self.report_of_an_example(scratch, environment)
+
+    def report_of_an_example(self, scratch, environment):
+        """The runner of `cairn bench` is part of it, and needs no installed Cairn for a report."""
+        python = next((each for each in (sys.executable, "/usr/bin/python3") if subprocess.run(
+            [each, "-c", "import yaml, jsonschema"], capture_output=True, check=False
+        ).returncode == 0), None)
+        if python is None:
+            print("no PyYAML and jsonschema here")
+            return
+        example = SOURCES / "docs/results/example/results.jsonl"
+        words = [python, "-B", "-m", "cairn_bench", "report", example, "--output", "page.html"]
+        run = subprocess.run(words, cwd=scratch, env={**environment, "PATH": "/nowhere"},
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(0, run.returncode, run.stderr)
+        self.assertIn("At a glance", (pathlib.Path(scratch) / "page.html").read_text("utf-8"))
 
     def assert_record(self, archive):
         """Each file has its size and hash in RECORD."""

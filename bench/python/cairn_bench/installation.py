@@ -13,9 +13,15 @@ SRUN_PROTOCOLS = {"openmpi": "pmix", "mpich": "pmi2"}
 
 
 def library():
-    """lib/cairn, as the command says; else from where this file lies."""
+    """lib/cairn, as the command says; else from where this file lies, or `cairn` in PATH."""
     given = os.environ.get("CAIRN_BENCH_LIB")
-    return pathlib.Path(given) if given else pathlib.Path(__file__).absolute().parents[2]
+    if given:
+        return pathlib.Path(given)
+    around = pathlib.Path(__file__).absolute().parents[2]
+    command_in_path = shutil.which("cairn")
+    if (around / "bench").is_dir() or command_in_path is None:
+        return around
+    return pathlib.Path(command_in_path).resolve().parents[1] / "lib/cairn"
 
 
 def command():

@@ -21,6 +21,7 @@ def check():
     tried = os.environ.get("CAIRN_BENCH_PYTHON_TRIED")
     if (
         not tried
+        and "CAIRN_BENCH_LIB" in os.environ  # started by `cairn bench`: another Python finds us
         and os.path.exists(SYSTEM_PYTHON)
         and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM_PYTHON)
     ):
