@@ -220,7 +220,7 @@ void NetcdfFile::put_text(Hid object, const std::string& key, const std::string&
 void NetcdfFile::put_attribute(Hid object, const std::string& key, const CkptAttribute& attribute) {
   if (attribute.type == CAIRN_TYPE_CHARACTER) {
     const H5Id type(h5_.check(h5_.Tcopy(h5_.T_C_S1), key), h5_.Tclose);
-    h5_.check(h5_.Tset_size(type.get(), attribute.values.size()), key);
+    h5_.check(h5_.Tset_size(type.get(), std::max<size_t>(attribute.values.size(), 1)), key);
     h5_.check(h5_.Tset_cset(type.get(), h5_utf8), key);
     put(object, key, type.get(), attribute.values.data(), {});
     return;

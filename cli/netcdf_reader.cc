@@ -265,7 +265,6 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
     if (element.type == CAIRN_TYPE_CHARACTER) {
       one.values = one.values.substr(0, one.values.find('\0'));
       one.count = static_cast<uint32_t>(one.values.size());
-      if (one.values.empty()) continue;
     }
     all.push_back(std::move(one));
   }

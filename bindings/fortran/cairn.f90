@@ -59,6 +59,9 @@ module cairn
     logical :: fresh = .false.               ! begin a new line of versions
     logical :: partner = .false.             ! copy versions to nodes of other failure domains
     logical :: cyclic = .false.              ! a larger global array repeats the stored one
+    logical :: look = .false.                ! only look at versions, as tools do
+    logical :: background = .false.          ! copy versions to `lower` while the program goes on,
+    integer :: lower_multiple = 0            ! those whose number is a multiple
     character(63) :: code_version = ''
     integer :: keep = 0                      ! the newest n versions stay
     integer(int64) :: keep_multiple = 0      ! and those whose number is a multiple
@@ -96,7 +99,28 @@ module cairn
     integer(c_int32_t) :: halo_low(most) = 0
     integer(c_int32_t) :: halo_high(most) = 0
     integer(c_int32_t) :: axis(most) = 0
+    integer(c_int32_t) :: kind = 0
+    character(kind=c_char) :: over(256) = c_null_char, key(256) = c_null_char
   end type
+
+  ! Where an array is: see cairn_getter.
+  type, bind(C), public :: cairn_place
+    private
+    type(c_ptr) :: array = c_null_ptr
+    integer(c_int) :: error = 0
+  end type
+
+  abstract interface
+    ! Says where an array is now, by `call cairn_at(place, array)`. `count`: -1, the library is
+    ! about to read the array; else it is about to store to it, and cairn_ragged, cairn_particles
+    ! and cairn_per_rank want room for so many elements. Must call nothing else of this module.
+    subroutine cairn_getter(count, place) bind(C)
+      import
+      integer(c_int64_t), value :: count
+      type(cairn_place), intent(inout) :: place
+    end subroutine
+  end interface
+  public :: cairn_getter
 
   ! struct cairn_checkpoint_options
   type, bind(C) :: c_options
@@ -108,7 +132,7 @@ module cairn
     integer(c_int64_t) :: keep_multiple = 0, keep_period_ns = 0, interval_ns = 0
     integer(c_int32_t) :: max_attempts = 0, block_size = 0
     type(c_ptr) :: lower = c_null_ptr
-    integer(c_int32_t) :: lower_keep = 0, reserved = 0
+    integer(c_int32_t) :: lower_keep = 0, lower_multiple = 0
     type(c_ptr) :: halt_file = c_null_ptr
     integer(c_int64_t) :: end_time_ns = 0, exit_margin_ns = 0, mtbf_ns = 0
   end type
@@ -160,6 +184,41 @@ module cairn
       integer(c_int) :: c_write
       type(c_ptr), value :: checkpoint
       integer(c_int64_t), value :: version
+    end function
+    function c_begin(checkpoint, version) bind(C, name='cairn_checkpoint_begin')
+      import
+      integer(c_int) :: c_begin
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+    end function
+    function c_commit(checkpoint) bind(C, name='cairn_checkpoint_commit')
+      import
+      integer(c_int) :: c_commit
+      type(c_ptr), value :: checkpoint
+    end function
+    function c_drop(checkpoint, version, flags) bind(C, name='cairn_checkpoint_drop')
+      import
+      integer(c_int) :: c_drop
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      integer(c_int32_t), value :: flags
+    end function
+    function c_verify(checkpoint, version, verified) bind(C, name='cairn_checkpoint_verify')
+      import
+      integer(c_int) :: c_verify
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      type(c_ptr), value :: verified
+    end function
+    function c_counts(checkpoint, version, name, counts, capacity) &
+        bind(C, name='cairn_checkpoint_counts')
+      import
+      integer(c_int) :: c_counts
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: counts(*)
+      integer(c_int32_t), value :: capacity
     end function
     function c_iwrite(checkpoint, version, handle) bind(C, name='cairn_checkpoint_iwrite')
       import
@@ -260,6 +319,48 @@ module cairn
       character(kind=c_char, len=*), intent(in), optional :: attributes(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine
+    ! The same of an array that moves, or whose length changes: `getter` says where it is. It is
+    ! asked for the array to write at once, for its type and shape; so the array is allocated.
+    subroutine cairn_define_by(checkpoint, name, getter, distribution, type, flags, aliases, &
+                               default, attributes, ierr) bind(C, name='cairn_fortran_define_by')
+      import
+      type(cairn_checkpoint), intent(in) :: checkpoint
+      character(kind=c_char, len=*), intent(in) :: name
+      procedure(cairn_getter) :: getter
+      type(cairn_distribution), intent(in), optional :: distribution
+      integer(c_int), intent(in), optional :: type, flags
+      character(kind=c_char, len=*), intent(in), optional :: aliases(:)
+      type(*), dimension(..), intent(in), optional :: default
+      character(kind=c_char, len=*), intent(in), optional :: attributes(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! In a getter.
+    subroutine cairn_at(place, array) bind(C, name='cairn_fortran_at')
+      import
+      type(cairn_place), intent(inout) :: place
+      type(*), dimension(..), intent(inout), target :: array
+    end subroutine
+    ! A variable of the version that was begun, which stays as it is until cairn_commit. All ranks
+    ! call this for the same names.
+    subroutine cairn_write_var(checkpoint, name, array, distribution, type, attributes, ierr) &
+        bind(C, name='cairn_fortran_write_var')
+      import
+      type(cairn_checkpoint), intent(in) :: checkpoint
+      character(kind=c_char, len=*), intent(in) :: name
+      type(*), dimension(..), intent(inout), target, asynchronous :: array
+      type(cairn_distribution), intent(in), optional :: distribution
+      integer(c_int), intent(in), optional :: type
+      character(kind=c_char, len=*), intent(in), optional :: attributes(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! What is noted of each version from now on, as 'title=A run'; the same on all ranks.
+    subroutine cairn_set_attributes(checkpoint, attributes, ierr) &
+        bind(C, name='cairn_fortran_set_attributes')
+      import
+      type(cairn_checkpoint), intent(in) :: checkpoint
+      character(kind=c_char, len=*), intent(in) :: attributes(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
     ! Reads one stored variable into `array`: all of it, or the box that begins at `first` (from 1)
     ! and has the array's shape. `version`: the newest, if not given. No other rank takes part.
     subroutine cairn_read_var(checkpoint, name, array, version, first, type, ierr) &
@@ -281,6 +382,12 @@ module cairn
   interface cairn_write
     module procedure write_32, write_64
   end interface
+  interface cairn_begin
+    module procedure begin_32, begin_64
+  end interface
+  interface cairn_drop
+    module procedure drop_32, drop_64
+  end interface
   interface cairn_iwrite
     module procedure iwrite_32, iwrite_64
   end interface
@@ -295,6 +402,9 @@ module cairn
   end interface
 
   public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block
+  public :: cairn_define_by, cairn_at, cairn_ragged, cairn_particles, cairn_per_rank
+  public :: cairn_set_attributes, cairn_begin, cairn_write_var, cairn_commit, cairn_drop
+  public :: cairn_verify, cairn_counts
   public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait
   public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_shape, cairn_list
   public :: cairn_need, cairn_should_exit, cairn_error_text
@@ -317,6 +427,9 @@ contains
     if (chosen%partner) c%flags = c%flags + 8
     if (chosen%cyclic) c%flags = c%flags + 16
     if (chosen%signals) c%flags = c%flags + 4
+    if (chosen%look) c%flags = c%flags + 2
+    if (chosen%background) c%flags = c%flags + 32
+    c%lower_multiple = chosen%lower_multiple
     call c_text(chosen%code_version, code_version)
     call c_text(chosen%job, job)
     if (chosen%code_version /= '') c%code_version = c_loc(code_version)
@@ -394,6 +507,121 @@ contains
     type(cairn_distribution) :: made
     made = block_64(int(global, int64), int(first, int64), halo, halo_low, halo_high, axis, owner)
   end function
+
+  ! Arrays of one dimension of which each rank has any number of elements, another one in each
+  ! version: a list of values for each element of the integer variable `over`;
+  pure function cairn_ragged(over) result(made)
+    character(*), intent(in) :: over
+    type(cairn_distribution) :: made
+    made = counted(5, over, '')
+  end function
+
+  ! particles, dealt out in order of ranks, or with `over` and `key` to the ranks that have their
+  ! cells (`key` counts these from 0, the first dimension the fastest);
+  pure function cairn_particles(over, key) result(made)
+    character(*), intent(in), optional :: over, key
+    type(cairn_distribution) :: made
+    made = counted(6, '', '')
+    if (present(over) .and. present(key)) then
+      made = counted(6, over, key)
+    else if (present(over)) then
+      made = counted(6, over, '')
+    end if
+  end function
+
+  ! what belongs to one rank.
+  pure function cairn_per_rank() result(made)
+    type(cairn_distribution) :: made
+    made = counted(7, '', '')
+  end function
+
+  pure function counted(kind, over, key) result(made)
+    integer, intent(in) :: kind
+    character(*), intent(in) :: over, key
+    type(cairn_distribution) :: made
+    made%kind = kind
+    call c_text(over, made%over)
+    call c_text(key, made%key)
+  end function
+
+  ! Begins a version of what is defined and what cairn_write_var adds.
+  subroutine begin_64(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_begin', c_begin(checkpoint%handle, version), ierr)
+  end subroutine
+
+  subroutine begin_32(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call begin_64(checkpoint, int(version, int64), ierr)
+  end subroutine
+
+  ! Collective; waits until the version that was begun is committed.
+  subroutine cairn_commit(checkpoint, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_commit', c_commit(checkpoint%handle), ierr)
+  end subroutine
+
+  ! Collective, but where options%look is set. Drops a version; the newest one stays.
+  subroutine drop_64(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_drop', c_drop(checkpoint%handle, version, 0_c_int32_t), ierr)
+  end subroutine
+
+  subroutine drop_32(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call drop_64(checkpoint, int(version, int64), ierr)
+  end subroutine
+
+  ! Compares all bytes that this host has of a version, the newest if none is named, with their
+  ! checksums.
+  subroutine cairn_verify(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in), optional :: version
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: chosen
+    call c_forget_error()
+    chosen = latest
+    if (present(version)) chosen = version
+    call finish('cairn_verify', c_verify(checkpoint%handle, chosen, c_null_ptr), ierr)
+  end subroutine
+
+  ! How many elements of a ragged array, of particles or of data of single ranks each rank had that
+  ! wrote the version, the newest if none is named.
+  subroutine cairn_counts(checkpoint, name, counts, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    character(*), intent(in) :: name
+    integer(int64), allocatable, intent(out) :: counts(:)
+    integer(int64), intent(in), optional :: version
+    integer, intent(out), optional :: ierr
+    type(cairn_info), allocatable :: infos(:)
+    integer(c_int64_t) :: chosen
+    integer :: i, ranks
+    call cairn_list(checkpoint, infos, ierr)
+    if (present(ierr)) then
+      if (ierr < 0) return
+    end if
+    chosen = latest
+    if (present(version)) chosen = version
+    ranks = 1
+    do i = size(infos), 1, -1
+      if (.not. present(version) .or. infos(i)%number == chosen) ranks = infos(i)%ranks
+    end do
+    allocate (counts(ranks), source=0_int64)
+    call finish('cairn_counts', c_counts(checkpoint%handle, chosen, trim(name)//c_null_char, &
+                                         counts, int(ranks, c_int32_t)), ierr)
+  end subroutine
 
   ! Collective; waits until the version is committed.
   subroutine write_64(checkpoint, version, ierr)
@@ -627,7 +855,7 @@ contains
     call c_finish(call//c_null_char, result, ierr)
   end subroutine
 
-  subroutine c_text(text, to)
+  pure subroutine c_text(text, to)
     character(*), intent(in) :: text
     character(kind=c_char), intent(out) :: to(:)
     integer :: i

@@ -141,6 +141,12 @@ int cairn_fortran_place(const char* name, int rank, const fortran_distribution* 
   memset(to, 0, sizeof *to);
   to->struct_size = sizeof *to;
   to->kind = CAIRN_REPLICATED;
+  if (from != NULL && from->kind != 0) {
+    to->kind = (uint32_t)from->kind;
+    to->over = from->over[0] == 0 ? NULL : from->over;
+    to->key = from->key[0] == 0 ? NULL : from->key;
+    return 0;
+  }
   if (from == NULL || from->dimensions == 0) return 0;
   if (from->dimensions < 0)
     return cairn_fortran_refuse(
@@ -213,12 +219,11 @@ static int make_texts(const CFI_cdesc_t* array, struct texts* texts) {
 }
 
 /* From 'key=text' each. */
-static int make_attributes(const char* name, const struct texts* texts,
-                           cairn_attribute* attributes) {
+static int make_attributes(const char* of, const struct texts* texts, cairn_attribute* attributes) {
   for (size_t i = 0; i < texts->count; ++i) {
     char* const sign = strchr(texts->all[i], '=');
-    if (sign == NULL || sign[1] == 0)
-      return cairn_fortran_refuse(EINVAL, "variable '%s': attribute '%s': expected key=text", name,
+    if (sign == NULL)
+      return cairn_fortran_refuse(EINVAL, "%s: attribute '%s': expected key=text", of,
                                   texts->all[i]);
     *sign = 0;
     attributes[i] = (cairn_attribute){.key = texts->all[i],
@@ -229,21 +234,28 @@ static int make_attributes(const char* name, const struct texts* texts,
   return 0;
 }
 
-static int define_with(cairn_checkpoint* checkpoint, const char* name, const cairn_array* what,
-                       const cairn_distribution* where, cairn_definition* more,
-                       const CFI_cdesc_t* aliases, const CFI_cdesc_t* attributes) {
+/* cairn_checkpoint_define, or write_var. */
+typedef int (*define_call)(cairn_checkpoint*, const char*, const cairn_array*,
+                           const cairn_distribution*, const cairn_definition*);
+
+static int define_with(define_call call, cairn_checkpoint* checkpoint, const char* name,
+                       const cairn_array* what, const cairn_distribution* where,
+                       cairn_definition* more, const CFI_cdesc_t* aliases,
+                       const CFI_cdesc_t* attributes) {
   struct texts names = {NULL, 0};
   struct texts notes = {NULL, 0};
   int result = -ENOMEM;
   cairn_attribute* noted = NULL;
   if (make_texts(aliases, &names) && make_texts(attributes, &notes) &&
       (noted = calloc(notes.count + 1, sizeof *noted)) != NULL) {
-    result = make_attributes(name, &notes, noted);
+    char of[300];
+    snprintf(of, sizeof of, "variable '%s'", name);
+    result = make_attributes(of, &notes, noted);
     more->aliases = (const char* const*)names.all;
     more->alias_count = (uint32_t)names.count;
     more->attributes = noted;
     more->attribute_count = (uint32_t)notes.count;
-    if (result == 0) result = cairn_checkpoint_define(checkpoint, name, what, where, more);
+    if (result == 0) result = call(checkpoint, name, what, where, more);
   } else {
     cairn_fortran_refuse(ENOMEM, "variable '%s': no memory", name);
   }
@@ -253,24 +265,93 @@ static int define_with(cairn_checkpoint* checkpoint, const char* name, const cai
   return result;
 }
 
-static int define(cairn_checkpoint* checkpoint, const char* name, const CFI_cdesc_t* array,
-                  const fortran_distribution* distribution, uint32_t type, uint32_t flags,
-                  const CFI_cdesc_t* aliases, const CFI_cdesc_t* default_value,
-                  const CFI_cdesc_t* attributes) {
-  cairn_array what;
+/* type(cairn_place) */
+typedef struct {
+  cairn_array* array;
+  int error;
+} fortran_place;
+typedef void (*fortran_getter)(int64_t count, fortran_place* place);
+
+/* What a variable has besides its array; what is optional in Fortran is NULL. */
+struct further {
+  fortran_getter getter;
+  const fortran_distribution* distribution;
+  uint32_t type;
+  uint32_t flags;
+  const CFI_cdesc_t* aliases;
+  const CFI_cdesc_t* default_value;
+  const CFI_cdesc_t* attributes;
+};
+
+static uint32_t number_or_0(const int* number) { return number == NULL ? 0 : (uint32_t)*number; }
+
+/* Fortran's arrays are asked for by this; `array` comes as it was defined. */
+static int ask(void* context, int purpose, cairn_array* array) {
+  cairn_array found = *array;
+  found.base = NULL;
+  fortran_place place = {&found, 0};
+  fortran_getter getter;
+  memcpy(&getter, &context, sizeof getter);
+  getter(purpose == CAIRN_ARRAY_TO_FILL ? array->extent[0] : -1, &place);
+  if (place.error != 0) return place.error;
+  if (found.element_size != array->element_size || found.dimensions != array->dimensions)
+    return -EINVAL;
+  array->base = found.base;
+  memcpy(array->extent, found.extent, sizeof array->extent);
+  memcpy(array->stride, found.stride, sizeof array->stride);
+  return 0;
+}
+
+/* In a getter. */
+void cairn_fortran_at(fortran_place* place, const CFI_cdesc_t* array) {
+  place->error = cairn_fortran_decode("of a getter", array, 0, place->array);
+}
+
+static int define(define_call call, cairn_checkpoint* checkpoint, const char* name,
+                  const cairn_array* what, const struct further* further) {
   cairn_distribution where;
-  int result = cairn_fortran_decode(name, array, type, &what);
-  if (result == 0) result = cairn_fortran_place(name, array->rank, distribution, &where);
+  const int result =
+      cairn_fortran_place(name, (int)what->dimensions, further->distribution, &where);
   if (result < 0) return result;
-  cairn_definition more = {.struct_size = sizeof more, .flags = flags};
-  if (default_value != NULL) {
-    if (default_value->rank != 0 || default_value->type != array->type ||
-        default_value->elem_len != array->elem_len)
+  cairn_definition more = {.struct_size = sizeof more, .flags = further->flags};
+  if (further->getter != NULL) {
+    more.getter = ask;
+    memcpy(&more.context, &further->getter, sizeof more.context);
+  }
+  const CFI_cdesc_t* const value = further->default_value;
+  if (value != NULL) {
+    const int is_same =
+        value->elem_len == what->element_size &&
+        (further->type != 0 || (value->base_addr != NULL && type_of(value) == what->type));
+    if (value->rank != 0 || !is_same)
       return cairn_fortran_refuse(
           EINVAL, "variable '%s': default: expected a scalar of the array's type", name);
-    more.default_value = default_value->base_addr;
+    more.default_value = value->base_addr;
   }
-  return define_with(checkpoint, name, &what, &where, &more, aliases, attributes);
+  return define_with(call, checkpoint, name, what, &where, &more, further->aliases,
+                     further->attributes);
+}
+
+static int define_array(define_call call, cairn_checkpoint* checkpoint, const char* name,
+                        const CFI_cdesc_t* array, const struct further* further) {
+  cairn_array what;
+  const int result = cairn_fortran_decode(name, array, further->type, &what);
+  return result < 0 ? result : define(call, checkpoint, name, &what, further);
+}
+
+/* The getter says what the array is like. */
+static int define_by(cairn_checkpoint* checkpoint, const char* name,
+                     const struct further* further) {
+  cairn_array what;
+  memset(&what, 0, sizeof what);
+  fortran_place place = {&what, -EFAULT};
+  further->getter(-1, &place);
+  if (place.error == -EFAULT)
+    return cairn_fortran_refuse(
+        EFAULT, "variable '%s': its getter names no array that is allocated or associated", name);
+  if (place.error != 0) return place.error;
+  if (further->type != 0) what.type = further->type;
+  return define(cairn_checkpoint_define, checkpoint, name, &what, further);
 }
 
 /* What is optional in Fortran is NULL here. */
@@ -280,14 +361,60 @@ void cairn_fortran_define(const fortran_checkpoint* checkpoint, const CFI_cdesc_
                           const CFI_cdesc_t* default_value, const CFI_cdesc_t* attributes,
                           int* ierr) {
   cairn_fortran_forget_error();
+  const struct further further = {NULL,    distribution,  number_or_0(type), number_or_0(flags),
+                                  aliases, default_value, attributes};
   char* const text = cairn_fortran_text(name, 0);
   const int result = text == NULL ? cairn_fortran_refuse(ENOMEM, "no memory")
-                                  : define(checkpoint->handle, text, array, distribution,
-                                           type == NULL ? 0 : (uint32_t)*type,
-                                           flags == NULL ? 0 : (uint32_t)*flags, aliases,
-                                           default_value, attributes);
+                                  : define_array(cairn_checkpoint_define, checkpoint->handle, text,
+                                                 array, &further);
   free(text);
   cairn_fortran_finish("cairn_define", result, ierr);
+}
+
+void cairn_fortran_define_by(const fortran_checkpoint* checkpoint, const CFI_cdesc_t* name,
+                             fortran_getter getter, const fortran_distribution* distribution,
+                             const int* type, const int* flags, const CFI_cdesc_t* aliases,
+                             const CFI_cdesc_t* default_value, const CFI_cdesc_t* attributes,
+                             int* ierr) {
+  cairn_fortran_forget_error();
+  const struct further further = {getter,  distribution,  number_or_0(type), number_or_0(flags),
+                                  aliases, default_value, attributes};
+  char* const text = cairn_fortran_text(name, 0);
+  const int result = text == NULL ? cairn_fortran_refuse(ENOMEM, "no memory")
+                                  : define_by(checkpoint->handle, text, &further);
+  free(text);
+  cairn_fortran_finish("cairn_define_by", result, ierr);
+}
+
+void cairn_fortran_write_var(const fortran_checkpoint* checkpoint, const CFI_cdesc_t* name,
+                             const CFI_cdesc_t* array, const fortran_distribution* distribution,
+                             const int* type, const CFI_cdesc_t* attributes, int* ierr) {
+  cairn_fortran_forget_error();
+  const struct further further = {NULL, distribution, number_or_0(type), 0, NULL, NULL, attributes};
+  char* const text = cairn_fortran_text(name, 0);
+  const int result = text == NULL ? cairn_fortran_refuse(ENOMEM, "no memory")
+                                  : define_array(cairn_checkpoint_write_var, checkpoint->handle,
+                                                 text, array, &further);
+  free(text);
+  cairn_fortran_finish("cairn_write_var", result, ierr);
+}
+
+void cairn_fortran_set_attributes(const fortran_checkpoint* checkpoint,
+                                  const CFI_cdesc_t* attributes, int* ierr) {
+  cairn_fortran_forget_error();
+  struct texts notes = {NULL, 0};
+  cairn_attribute* noted = NULL;
+  int result = -ENOMEM;
+  if (make_texts(attributes, &notes) && (noted = calloc(notes.count + 1, sizeof *noted)) != NULL) {
+    result = make_attributes("the version", &notes, noted);
+    if (result == 0)
+      result = cairn_checkpoint_set_attributes(checkpoint->handle, noted, (uint32_t)notes.count);
+  } else {
+    cairn_fortran_refuse(ENOMEM, "attributes: no memory");
+  }
+  free(noted);
+  free_texts(&notes);
+  cairn_fortran_finish("cairn_set_attributes", result, ierr);
 }
 
 static int read_var(cairn_checkpoint* checkpoint, const char* name, const CFI_cdesc_t* array,

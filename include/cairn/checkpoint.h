@@ -257,7 +257,7 @@ typedef int (*cairn_array_getter)(void* context, int purpose, cairn_array* array
 typedef struct cairn_attribute {
   const char* key;
   uint32_t type;  /* enum cairn_type */
-  uint32_t count; /* values, at least 1; of CHARACTER and OPAQUE: bytes */
+  uint32_t count; /* values, at least 1; of CHARACTER and OPAQUE: bytes, of a text also 0 */
   const void* values;
 } cairn_attribute;
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+SOURCES = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"])
 BUILT = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "fortran"
 # As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on
 # it.
@@ -25,7 +26,9 @@ class Fortran(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.environment = {
             **os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
-            "CAIRN_POOL_SIZE": "64MiB", "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
+            "CAIRN_POOL_SIZE": "64MiB", "PYTHONPATH": str(SOURCES / "bindings/python"),
+            "CAIRN_LIBRARY": f"{os.environ['CAIRN_LIB_DIR']}/libcairn.so",
+            "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
             "OMPI_MCA_orte_tmpdir_base": str(self.scratch)
         }
 
@@ -44,6 +47,22 @@ class Fortran(unittest.TestCase):
         lower.mkdir()
         self.environment["CAIRN_TEST_LOWER"] = str(lower)
         self.assertIn("all arrays and calls are right", self.run_to_end(BUILT / "arrays_program"))
+
+    def test_lists(self):
+        lower = self.scratch / "lower"
+        lower.mkdir()
+        self.environment["CAIRN_TEST_LOWER"] = str(lower)
+        right = "all lists are right\n"
+        self.assertEqual(right, self.run_to_end(BUILT / "lists_program", "calls"))
+        # What each language writes, all read.
+        programs = [[BUILT / "lists_program"], [BUILT / "lists_cpp_program"],
+                    [sys.executable, "-B", SOURCES / "tests/fortran/lists.py"]]
+        for writer in programs:
+            self.environment["CAIRN_POOL_NAME"] = pathlib.Path(writer[-1]).name
+            self.assertEqual(right, self.run_to_end(*writer, "write"))
+            for reader in programs:
+                with self.subTest(writer=writer, reader=reader):
+                    self.assertEqual(right, self.run_to_end(*reader, "read"))
 
     def palm(self, mpi, ranks, *words):
         launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"

@@ -30,7 +30,7 @@ uint64_t attribute_bytes(Type type, uint32_t count) {
 
 Status append_attribute(std::vector<uint8_t>* bytes, const Attribute& attribute) {
   CAIRN_TRY(check_name(attribute.key, "attribute"));
-  if (attribute.count == 0 ||
+  if ((attribute.count == 0 && attribute.type != Type::character) ||
       attribute_bytes(attribute.type, attribute.count) != attribute.values.size())
     return fail(EINVAL, "attribute '%s': %u values of type %u in %zu bytes",
                 shown_text(attribute.key).c_str(), attribute.count,
@@ -56,7 +56,7 @@ bool AttributeReader::next(Attribute* attribute) {
   const uint64_t size = attribute_bytes(attribute->type, record.count);
   attribute->values = reader_.text(size);
   reader_.align(8);
-  is_sound_ = reader_.ok() && size != 0;
+  is_sound_ = reader_.ok() && (size != 0 || attribute->type == Type::character);
   return is_sound_;
 }
 

@@ -85,6 +85,7 @@ class Export(CkptCase):
         self.assertEqual(variables["y"]["dims"], ["pair"])
         self.assertEqual(variables["y"]["values"], [2, 3])
         self.assertEqual(variables["i16"]["dims"], ["dim_4", "dim_6"])
+        self.assertEqual(variables["i16"]["attributes"], {"units": ""})
         self.assertEqual(variables["square"]["dims"], ["dim_3", "dim_3_2"])
         for name, kind in (("i8", "int8"), ("i16", "int16"), ("i32", "int32"), ("u8", "uint8"),
                            ("u16", "uint16"), ("u32", "uint32"), ("f32", "float32"),
@@ -187,6 +188,7 @@ class Export(CkptCase):
                 (one["type"], one["shape"], one["element_bytes"]),
                 (after[name]["type"], after[name]["shape"], after[name]["element_bytes"]), name)
         self.assertEqual(after["u"]["attributes"], before["u"]["attributes"])
+        self.assertEqual(after["i16"]["attributes"]["units"], "")
         found = self.json("ckpt", "diff", "field", "restored", expect=1)
         self.assertEqual(found["variables"],
                          [{"name": "wide", "problem": "is in the first one only"}])

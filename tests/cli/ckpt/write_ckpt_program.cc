@@ -79,7 +79,7 @@ std::vector<Variable> variables_of(int64_t version) {
   // Has the name of a dimension, and another one.
   add("y", CAIRN_TYPE_INT32, {2}, count_up<int32_t>(version, 2), {text("dimensions", "pair")});
   add("i8", CAIRN_TYPE_INT8, plane, count_up<int8_t>(version), {text("dimensions", "y x")});
-  add("i16", CAIRN_TYPE_INT16, plane, count_up<int16_t>(version));
+  add("i16", CAIRN_TYPE_INT16, plane, count_up<int16_t>(version), {text("units", "")});
   add("i32", CAIRN_TYPE_INT32, plane, count_up<int32_t>(version));
   add("i64", CAIRN_TYPE_INT64, plane, count_up<int64_t>(version));
   add("u8", CAIRN_TYPE_UINT8, plane, count_up<uint8_t>(version));
