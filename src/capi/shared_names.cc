@@ -9,7 +9,8 @@
 #include "cluster/elsewhere.h"
 #include "cluster/names.h"
 #include "cluster/plain.h"
-#include "cluster/reader.h"
+#include "cluster/shared_reader.h"
+#include "cluster/uuid.h"
 #include "pool/lanes/seats.h"
 
 using cairn::Status;

@@ -3,12 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "cluster/base_file.h"
 #include "cluster/directories.h"
 #include "cluster/held_record.h"
-#include "cluster/names_parts.h"
+#include "cluster/name_broadcast.h"
 #include "cluster/way.h"
 #include "file/inode/file_system.h"
 #include "tier/keep_times.h"
@@ -17,13 +16,6 @@
 namespace cairn::cluster {
 
 namespace sys = tier::sys;
-
-uint64_t inode_number(const Uuid& uuid) {
-  uint64_t word = 0;
-  std::memcpy(&word, uuid.data(), sizeof word);
-  constexpr uint64_t beyond_all_pools = 1ULL << 62;
-  return word >> 2 | beyond_all_pools;
-}
 
 Status remove_parts(Job& job, const Record& record) {
   for (const RecordNode& node : record.nodes) {

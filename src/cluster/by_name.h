@@ -2,16 +2,12 @@
 // groups.
 #pragma once
 
-#include <optional>
 #include <string>
 
+#include "cluster/file_change.h"
 #include "cluster/job.h"
 
 namespace cairn::cluster {
-
-// The number that it shows as its inode's, on all nodes: as long as it lives, and none that an
-// inode of a pool has.
-uint64_t inode_number(const Uuid& uuid);
 
 // Each gives ENOENT if there is none.
 
@@ -22,13 +18,6 @@ Status remove_shared(Job& job, const std::string& path);
 Result<int> remove_below(Job& job, const std::string& path);
 // Who has it open sees the new size when he commits.
 Status set_size(Job& job, const std::string& path, uint64_t size);
-struct NewAttributes {
-  std::optional<uint32_t> mode;
-  std::optional<uint32_t> uid;
-  std::optional<uint32_t> gid;
-  std::optional<uint64_t> atime;  // which a record does not have
-  std::optional<uint64_t> mtime;
-};
 Status set_attributes(Job& job, const std::string& path, const NewAttributes& attributes);
 // Another shared file of the new name is replaced, or with `keep` EEXIST. EBUSY while it is open;
 // EXDEV if bytes come from the file in the covered directory, which keeps its name.

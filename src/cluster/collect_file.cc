@@ -84,15 +84,6 @@ bool is_shared_ahead(file::FileSystem& fs, const file::Map& part) {
   return time != 0 && part.inode->links.load() == 1 && time == tier::change_time(fs, part);
 }
 
-Uuid uuid_of(const file::FileSystem& fs) {
-  Uuid uuid = {};
-  for (size_t i = 0; i < 2; ++i) {
-    const uint64_t word = fs.pool.superblock().uuid[i].load();
-    std::memcpy(uuid.data() + 8 * i, &word, sizeof word);
-  }
-  return uuid;
-}
-
 std::vector<uint32_t> holders_of(const Record& record) {
   ShareMap map = record.map;
   map.truncate(record.size);

@@ -31,7 +31,6 @@ struct Collecting {
 // A part whose share was written ahead, and which has not changed since. That is noted as for any
 // file that is drained (Inode::drained), so whatever makes a file count as changed ends it.
 bool is_shared_ahead(file::FileSystem& fs, const file::Map& part);
-Uuid uuid_of(const file::FileSystem& fs);
 // Nodes (indices into the record's) that hold bytes of the file.
 std::vector<uint32_t> holders_of(const Record& record);
 

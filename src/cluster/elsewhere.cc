@@ -4,67 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "cluster/ask.h"
 #include "cluster/hold.h"
 #include "cluster/name_change.h"
-#include "cluster/names_parts.h"
-#include "cluster/own_files.h"
 #include "cluster/reader.h"
 #include "cluster/spot.h"
+#include "cluster/uuid.h"
 #include "cluster/written.h"
 
 namespace cairn::cluster {
 namespace {
-
-std::string with_bytes(const std::string& path, const void* bytes, size_t size) {
-  return path + '\0' + std::string(static_cast<const char*>(bytes), size);
-}
-
-Request request_of(Op op) {
-  Request request = {};
-  request.op = op;
-  return request;
-}
-
-FileState state_in(const NodeAnswers::One& one) {
-  FileState state;
-  std::memcpy(&state, one.bytes, sizeof state);
-  return state;
-}
-
-// Has it gone to another node since it was found, that one is asked: each taking of a file is a
-// step ahead for somebody.
-constexpr int most_nodes_asked = 1000;
-
-// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one
-// may by now. `lacks`: what is done when a node has it and yet says that there is none, before it
-// is asked once more.
-Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& request,
-                              const std::string& text, const Step& lacks) {
-  uint32_t asked = job.nodes();
-  for (int i = 0; i < most_nodes_asked; ++i) {
-    CAIRN_TRY_ASSIGN(found, find_elsewhere(job, path));
-    if (found.node == asked) CAIRN_TRY(lacks());
-    asked = found.node;
-    const NodeAnswers answers = ask_nodes(job, {found.node}, request, text);
-    CAIRN_TRY(answers.status);
-    if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
-  }
-  return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
-}
-
-// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got
-// it meanwhile. What has taken the file's place since is newer.
-Status remove_others(Job& job, uint32_t holder, const NodeNumbers& rest, const std::string& path) {
-  CAIRN_TRY_ASSIGN(has, has_file(job, {holder}, path));
-  if (!has) return Status();
-  CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), path).status);
-  const Status own = remove_own(job, path);
-  return own.code() == ENOENT ? Status() : own;
-}
 
 Status change(Job& job, const std::string& path, const FileChange& change) {
   return ask_its_node(job, path, request_of(Op::change_file),
@@ -82,34 +33,6 @@ uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
   word ^= inode * spread;
   std::memcpy(mixed.data(), &word, sizeof word);
   return inode_number(mixed);
-}
-
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy,
-                                 Around* around) {
-  if (!job.has_messages()) return missing(path);
-  Request request = request_of(Op::look_file);
-  request.which = asks_busy ? 1 : 0;
-  std::vector<Past> past = job.heard();
-  while (true) {
-    const NodeAnswers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
-    CAIRN_TRY(answers.status);
-    bool any_taken = false;
-    NodeNumbers removed;
-    const NodeAnswers::One* first = nullptr;
-    for (const NodeAnswers::One& one : answers.all) {
-      const auto now = std::bit_cast<Past>(one.value);
-      any_taken = any_taken || past[one.node].taken != now.taken;
-      past[one.node] = now;
-      if (one.size != sizeof(FileState)) continue;
-      if (state_in(one).removed == 0 && first == nullptr) first = &one;
-      if (state_in(one).removed != 0) removed.push_back(one.node);
-    }
-    job.note_taken(past);
-    if (around != nullptr) *around = {std::move(removed), past};
-    if (first != nullptr) return Elsewhere{first->node, state_in(*first)};
-    // One that went from a node that was asked last to one that was asked first is on none.
-    if (!any_taken) return missing(path);
-  }
 }
 
 void put_away_elsewhere(Job& job, const std::string& path, const NodeNumbers& nodes) {
@@ -201,40 +124,6 @@ Status remove_elsewhere(Job& job, const std::string& path) {
     CAIRN_TRY(find_elsewhere(job, path).status());
   }
   return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
-}
-
-Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {
-  uint32_t node = 0;
-  // Directories above the new name may have been made by this node's programs before it was a job.
-  bool has_parents = false;
-  const auto make_parents_once = [&]() -> Status {
-    if (has_parents) return missing(to);
-    has_parents = true;
-    return make_parents(job, to);
-  };
-  const auto rename = [&]() -> Status {
-    Request request = request_of(Op::rename_file);
-    request.value = keep ? file::rename_no_replace : 0;
-    CAIRN_TRY_ASSIGN(asked, ask_its_node(job, from, request, with_bytes(from, to.data(), to.size()),
-                                         make_parents_once));
-    node = asked;
-    return Status();
-  };
-  if (keep) {
-    CAIRN_TRY(rename_if_free(job, to, &node, rename, [&] {
-      Request request = request_of(Op::rename_file);
-      request.value = file::rename_no_replace;
-      return ask_nodes(job, {node}, request, with_bytes(to, from.data(), from.size())).status;
-    }));
-  } else {
-    CAIRN_TRY(rename());
-  }
-  NodeNumbers rest = other_nodes(job);
-  std::erase(rest, node);
-  if (!keep) CAIRN_TRY(remove_others(job, node, rest, to));
-  change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
-  put_away_elsewhere(job, to, rest);
-  return Status();
 }
 
 Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory) {

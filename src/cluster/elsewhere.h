@@ -10,24 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "cluster/by_name.h"
+#include "cluster/file_change.h"
+#include "cluster/find_elsewhere.h"
+#include "cluster/job.h"
 #include "file/open/open_file.h"
 
 namespace cairn::cluster {
 
-struct Elsewhere {
-  uint32_t node = 0;
-  FileState state = {};
-};
-// What is told of the nodes besides, also where none has the file.
-struct Around {
-  // Those that have removed or moved away what the covered directory has under the name.
-  std::vector<uint32_t> removed;
-  std::vector<Past> past;  // of all
-};
-// Whether it could be taken is told if it is asked for.
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false,
-                                 Around* around = nullptr);
 // This node has a file of the name now, or the job has: what the covered directory has there goes
 // out of the way, where these nodes have removed it. What is not as it was when they did, their
 // drains tell.
@@ -47,9 +36,6 @@ Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string&
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
 Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);
 Status set_attributes_elsewhere(Job& job, const std::string& path, const NewAttributes& attributes);
-// Under the lock under which names change. What other nodes have of the new name goes; this node's
-// pool and the record are the caller's. With `keep` nothing goes: EEXIST if any of them have it.
-Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep);
 Status remove_elsewhere(Job& job, const std::string& path);
 // It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open
 // there, or it is more than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.

@@ -3,8 +3,11 @@
 
 #include <utility>
 
+#include "cluster/elsewhere.h"
+#include "cluster/free_name.h"
+#include "cluster/name_change.h"
+#include "cluster/name_lock.h"
 #include "cluster/names.h"
-#include "cluster/names_parts.h"
 #include "cluster/new_name.h"
 #include "file/inode/attributes.h"
 #include "file/inode/moving.h"

@@ -4,8 +4,13 @@
 
 #include <sys/stat.h>
 
-#include "cluster/names_parts.h"
+#include "cluster/free_name.h"
+#include "cluster/name_broadcast.h"
+#include "cluster/name_change.h"
+#include "cluster/name_lock.h"
 #include "cluster/paths_of.h"
+#include "cluster/spot.h"
+#include "cluster/undertaking.h"
 #include "file/inode/moving.h"
 #include "pool/lanes/seats.h"
 #include "tier/drain_state.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cluster/ask.h"
-#include "cluster/elsewhere.h"
+#include "cluster/find_elsewhere.h"
 #include "cluster/paths_of.h"
 
 namespace cairn::cluster {

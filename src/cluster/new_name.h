@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/names_parts.h"
+#include "cluster/ask.h"
+#include "cluster/job.h"
+#include "cluster/spot.h"
 
 namespace cairn::cluster {
 

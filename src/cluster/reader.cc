@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cluster/shared_file.h"
-
 namespace cairn::cluster {
 namespace {
 
@@ -57,15 +55,6 @@ Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
   auto reader = std::make_shared<Reader>(std::move(read));
   job.add_contents(reader);
   return tier::open_source(job.fs(), attributes, flags, reader);
-}
-
-Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags) {
-  auto looked = SharedFile::look(job, path);
-  if (!looked.ok()) return looked.status();
-  const std::shared_ptr<SharedFile> file = std::move(*looked);
-  const Record& record = file->record();
-  return open_with_reader(job, {record.mode, record.uid, record.gid, record.size, record.mtime},
-                          flags, [file](const Target& piece) { return file->read(&piece, 1); });
 }
 
 }  // namespace cairn::cluster

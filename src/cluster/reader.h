@@ -37,7 +37,5 @@ class Reader final : public RemoteContents {
 Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
                                                      const tier::SourceAttributes& attributes,
                                                      int flags, Reader::Read read);
-// A shared file, as the last commit left it. ENOENT if there is none.
-Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags);
 
 }  // namespace cairn::cluster

@@ -23,24 +23,6 @@ bool is_sound(const ByteRun& run) {
 
 }  // namespace
 
-std::string hex_of(const Uuid& uuid) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : uuid) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
-Uuid random_uuid() {
-  const std::string digits = tier::sys::random_name();
-  Uuid uuid = {};
-  for (size_t i = 0; i < uuid.size(); ++i)
-    uuid[i] = static_cast<uint8_t>(std::strtoul(digits.substr(i * 2, 2).c_str(), nullptr, 16));
-  return uuid;
-}
-
 uint32_t Record::node_of(const RecordNode& node) {
   for (uint32_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].pool == node.pool) return i;

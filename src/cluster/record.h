@@ -3,7 +3,6 @@
 // docs/format/record.md says it in words, records_directory.h which ones count.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,13 +11,10 @@
 #include "base/status.h"
 #include "cluster/records_directory.h"
 #include "cluster/share_map.h"
+#include "cluster/uuid.h"
 #include "tier/lower.h"
 
 namespace cairn::cluster {
-
-using Uuid = std::array<uint8_t, 16>;
-std::string hex_of(const Uuid& uuid);
-Uuid random_uuid();
 
 struct RecordNode {
   Uuid pool = {};

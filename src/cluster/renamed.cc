@@ -2,11 +2,18 @@
 #include <sys/stat.h>
 
 #include "cluster/by_name.h"
+#include "cluster/elsewhere.h"
+#include "cluster/free_name.h"
 #include "cluster/moved_records.h"
+#include "cluster/name_broadcast.h"
+#include "cluster/name_change.h"
+#include "cluster/name_lock.h"
 #include "cluster/names.h"
-#include "cluster/names_parts.h"
 #include "cluster/new_name.h"
+#include "cluster/rename_elsewhere.h"
 #include "cluster/renaming.h"
+#include "cluster/spot.h"
+#include "cluster/undertaking.h"
 #include "file/space/make_room.h"
 
 namespace cairn::cluster {

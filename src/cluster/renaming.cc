@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "base/crc32c.h"
-#include "cluster/collect_file.h"
 #include "cluster/directories.h"
 #include "cluster/moved_records.h"
+#include "cluster/name_broadcast.h"
 #include "cluster/name_change.h"
-#include "cluster/names_parts.h"
 #include "cluster/packed.h"
+#include "cluster/record.h"
+#include "cluster/uuid.h"
 #include "tier/record.h"
 #include "tier/system.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cluster/before.h"
-#include "cluster/names_parts.h"
+#include "cluster/name_broadcast.h"
 #include "cluster/new_name.h"
 #include "cluster/own_files.h"
 #include "cluster/packed.h"

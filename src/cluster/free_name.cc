@@ -1,23 +1,19 @@
-// Renaming to a name that must be free, on all nodes. Files get their names without the lock under
-// which this is done: who finds one after he has renamed his goes back to the old name.
-#include <algorithm>
-#include <cstring>
+#include "cluster/free_name.h"
 
-#include "cluster/names_parts.h"
+#include <algorithm>
+
+#include "cluster/find_elsewhere.h"
 
 namespace cairn::cluster {
 
-Result<bool> has_file(const Job& job, const NodeNumbers& nodes, const std::string& path) {
-  Request request = {};
-  request.op = Op::look_file;
-  const NodeAnswers answers = ask_nodes(job, nodes, request, path, sizeof(FileState));
-  CAIRN_TRY(answers.status);
-  return std::any_of(answers.all.begin(), answers.all.end(), [](const NodeAnswers::One& one) {
-    FileState state = {};
-    if (one.size != sizeof state) return false;
-    std::memcpy(&state, one.bytes, sizeof state);
-    return state.removed == 0;
-  });
+bool is_on_others(const Spot& spot) {
+  return spot.exists() && !spot.is_directory() && (spot.has_no_bytes() || spot.has_lower);
+}
+
+Result<int> is_elsewhere(Job& job, const std::string& path) {
+  const auto other = find_elsewhere(job, path);
+  if (other.ok()) return 1;
+  return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
 
 namespace {
