@@ -8,6 +8,7 @@
 
 #include "capi/job.h"
 #include "cluster/before.h"
+#include "cluster/serve.h"
 #include "cluster/shared_file.h"
 #include "tier/record.h"
 
@@ -119,7 +120,7 @@ void cairn_job_on_special_removed(cairn_job* job, cairn_special_removed removed)
 
 size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply) {
   const WriteWindow window;
-  return job->job.serve(request, size, reply);
+  return cairn::cluster::serve(job->job, request, size, reply);
 }
 
 size_t cairn_job_reply_capacity(void) {

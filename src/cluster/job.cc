@@ -108,7 +108,6 @@ Result<Part> Job::open_part(const Uuid& uuid, bool make) {
   return opened;
 }
 
-// Kept open from one question to the next.
 Result<Part> Job::part_to_serve(const Uuid& uuid) {
   const std::lock_guard guard(parts_mutex_);
   if (const auto known = served_.find(uuid); known != served_.end()) return known->second;
@@ -216,6 +215,15 @@ void Job::note_renamings(const std::vector<Past>& of_nodes) {
   heard_.resize(nodes());
   for (size_t node = 0; node < of_nodes.size(); ++node)
     heard_[node].renamings = std::max(heard_[node].renamings, of_nodes[node].renamings);
+}
+
+void Job::note_renaming(bool begins) {
+  const uint32_t before = renamings.load();
+  const bool is_under_way = (before & 1) != 0;
+  if (begins)
+    renamings = before + (is_under_way ? 2 : 1);
+  else if (is_under_way)
+    renamings = before + 1;
 }
 
 void Job::add_contents(const std::shared_ptr<RemoteContents>& contents) {

@@ -79,8 +79,14 @@ class Job {
   void end_contents();
   [[nodiscard]] bool has_ended() const { return ended_; }
 
-  // For its server.
+  // For its server (serve.h).
   HeldFiles& held() { return held_; }
+  Homes& homes() { return homes_; }
+  // A part, kept open from one request to the next. ENOENT: there is none.
+  Result<Part> part_to_serve(const Uuid& uuid);
+  // A renaming that was not told to be over has ended when another one begins: its process was
+  // killed, and the lock taken from it.
+  void note_renaming(bool begins);
   // Of the names that the node had before the job (before.h); set before it serves.
   [[nodiscard]] int64_t number_of_names() const { return number_of_names_; }
   void set_number_of_names(int64_t number) { number_of_names_ = number; }
@@ -102,13 +108,7 @@ class Job {
     if (const SpecialRemoved removed = special_removed_) removed(inode, generation, mode);
   }
 
-  // --- server.cc ---
-  size_t serve(const void* request, size_t size, void* reply);
-
  private:
-  Status read_part(const Request& request, const ByteRun* runs, uint8_t* bytes, uint64_t* size);
-  void note_renaming(bool begins);
-  Result<Part> part_to_serve(const Uuid& uuid);
   Status note_records() const;
   Result<Part> open_part(const Uuid& uuid, bool make);  // `parts_mutex_` is held
 
