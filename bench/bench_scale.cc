@@ -19,9 +19,9 @@
 
 #include "cairn/cairn.h"
 #include "cluster/mpi/roster.h"
-#include "cluster/record.h"
-#include "cluster/runs.h"
-#include "cluster/share_map.h"
+#include "cluster/record/record.h"
+#include "cluster/record/runs.h"
+#include "cluster/record/share_map.h"
 #include "report.h"
 #include "settings.h"
 

@@ -11,9 +11,9 @@
 
 #include "capi/cover_handle.h"
 #include "capi/handles.h"
-#include "cluster/collect.h"
-#include "cluster/collect_ahead.h"
-#include "cluster/renaming.h"
+#include "cluster/collect/collect.h"
+#include "cluster/collect/collect_ahead.h"
+#include "cluster/names/rename_intent.h"
 #include "file/space/room_request.h"
 #include "tier/claim.h"
 #include "tier/cover.h"

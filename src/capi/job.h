@@ -3,7 +3,7 @@
 
 #include "cairn/adapter/shared.h"
 #include "capi/handles.h"
-#include "cluster/job.h"
+#include "cluster/rpc/job.h"
 
 struct cairn_job {
   cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,

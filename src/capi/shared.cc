@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "capi/job.h"
-#include "cluster/before.h"
-#include "cluster/serve.h"
-#include "cluster/shared_file.h"
+#include "cluster/names/preexisting_names.h"
+#include "cluster/server/serve.h"
+#include "cluster/shared/shared_file.h"
 #include "tier/record.h"
 
 // Between the two a layout is shared, and looked at here.

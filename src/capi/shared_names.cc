@@ -5,12 +5,12 @@
 #include <cstring>
 
 #include "capi/job.h"
-#include "cluster/by_name.h"
-#include "cluster/elsewhere.h"
-#include "cluster/names.h"
-#include "cluster/plain.h"
-#include "cluster/shared_reader.h"
-#include "cluster/uuid.h"
+#include "cluster/names/names.h"
+#include "cluster/record/uuid.h"
+#include "cluster/remote/remote_files.h"
+#include "cluster/shared/by_name.h"
+#include "cluster/shared/shared_reader.h"
+#include "cluster/shared/unshare.h"
 #include "pool/lanes/seats.h"
 
 using cairn::Status;

@@ -15,7 +15,7 @@
 #include "cairn/cover.h"
 #include "capi/cover_handle.h"
 #include "capi/handles.h"
-#include "cluster/collect.h"
+#include "cluster/collect/collect.h"
 #include "file/inode/attributes.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"

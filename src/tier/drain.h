@@ -38,7 +38,7 @@ struct DrainReport {
   uint64_t directories = 0;
   uint64_t conflicts = 0;
   uint64_t failed = 0;
-  uint64_t waiting = 0;  // files of which other nodes still hold parts (cluster/collect.h)
+  uint64_t waiting = 0;  // files of which other nodes still hold parts (cluster/collect/collect.h)
   uint64_t postponed = 0;        // regular files left for a later drain (WhileRunning)
   uint64_t postponed_bytes = 0;  // that a drain would write for them
 };

@@ -64,7 +64,7 @@ std::string numbered_aside(const std::string& aside, size_t number);
 void remove_aside(int directory, const std::string& aside);
 bool is_hidden(const std::string& name);
 // At the top of the covered directory also the directory of the records of files that several nodes
-// write (cluster/record.h). Deeper down such a name is the user's.
+// write (cluster/record/record.h). Deeper down such a name is the user's.
 inline constexpr const char* records_directory = ".cairn";
 bool is_hidden_at_top(const std::string& name);
 

@@ -1,7 +1,7 @@
 // Parts: what this pool holds of files that several nodes write. `/.parts/NAME/UUID` in the pool,
 // where NAME is that of the cover (record.h) and UUID the shared file's, in hexadecimal digits;
 // sparse, with the file's own offsets. Which of its bytes count says the shared file's record
-// (cluster/record.h).
+// (cluster/record/record.h).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Records directory: `.cairn` in a covered directory, which holds the records of files that several
-// nodes write (cluster/record.h).
+// nodes write (cluster/record/record.h).
 //
 // Others may write to the covered directory. What lies there under that name counts only if it is a
 // directory, no symbolic link, that belongs to the user, to root, or to the owner that the file

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "capi/handles.h"
-#include "cluster/collect_file.h"
-#include "cluster/record.h"
+#include "cluster/collect/collect_file.h"
+#include "cluster/record/record.h"
 #include "file/data/io.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"

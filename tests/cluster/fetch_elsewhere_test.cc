@@ -9,7 +9,7 @@
 #include "cairn/cover.h"
 #include "capi/job.h"
 #include "cluster/files_of_nodes.h"
-#include "cluster/spot.h"
+#include "cluster/local/local_entry.h"
 #include "file/inode/moving.h"
 #include "pool/lanes/seats.h"
 

@@ -1,5 +1,5 @@
 // Locks of a job, and processes that end while they have one.
-#include "cluster/job_lock.h"
+#include "cluster/rpc/job_lock.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "capi/job.h"
-#include "cluster/ask.h"
 #include "cluster/covered_nodes.h"
+#include "cluster/rpc/broadcast.h"
 
 namespace cairn::test {
 namespace {

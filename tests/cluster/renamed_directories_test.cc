@@ -9,10 +9,10 @@
 
 #include "capi/job.h"
 #include "cluster/covered_nodes.h"
-#include "cluster/name_change.h"
-#include "cluster/renaming.h"
+#include "cluster/local/name_op.h"
+#include "cluster/names/intent.h"
+#include "cluster/names/rename_intent.h"
 #include "cluster/shared_texts.h"
-#include "cluster/undertaking.h"
 
 namespace cairn::test {
 namespace {

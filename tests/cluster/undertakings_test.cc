@@ -8,8 +8,8 @@
 
 #include "capi/job.h"
 #include "cluster/covered_nodes.h"
-#include "cluster/job_lock.h"
-#include "cluster/undertaking.h"
+#include "cluster/names/intent.h"
+#include "cluster/rpc/job_lock.h"
 
 namespace cairn::test {
 namespace {

@@ -17,6 +17,8 @@ LAYERS = [
 # Rooms of a folder of src/ or adapters/ have an order too: a room may include itself and the rooms
 # of earlier rows.
 ROOMS = {
+    "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
+                ["server"], ["mpi"]],
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
     "checkpoint": [["layout"], ["store"], ["version"], ["redundancy", "restart"]],

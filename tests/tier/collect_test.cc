@@ -11,8 +11,8 @@
 
 #include "cairn/adapter/shared.h"
 #include "capi/handles.h"
-#include "cluster/collect_file.h"
-#include "cluster/record.h"
+#include "cluster/collect/collect_file.h"
+#include "cluster/record/record.h"
 #include "file/data/io.h"
 #include "file/namespace/names.h"
 #include "file/space/room_request.h"

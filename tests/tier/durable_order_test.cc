@@ -10,7 +10,7 @@
 #include <cstring>
 #include <set>
 
-#include "cluster/record.h"
+#include "cluster/record/record.h"
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
 

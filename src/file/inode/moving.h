@@ -1,6 +1,6 @@
 // Moving: a file of which it is being settled whether this node of a job has it or another one
-// (cluster/names.h, elsewhere.h). No process opens it until that is known, so none is left with a
-// file that has no name any more.
+// (cluster/names/names.h, cluster/remote/remote_files.h). No process opens it until that is known,
+// so none is left with a file that has no name any more.
 //
 // An opener counts itself and looks at the mark then; a mover sets the mark and looks for openers
 // then. So at least one of the two sees the other.

@@ -1,0 +1,63 @@
+#include "cluster/names/free_name.h"
+
+#include <algorithm>
+
+#include "cluster/remote/find_remote.h"
+
+namespace cairn::cluster {
+
+bool is_on_others(const Spot& spot) {
+  return spot.exists() && !spot.is_directory() && (spot.has_no_bytes() || spot.has_lower);
+}
+
+Result<int> is_elsewhere(Job& job, const std::string& path) {
+  const auto other = find_elsewhere(job, path);
+  if (other.ok()) return 1;
+  return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
+}
+
+namespace {
+
+Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
+
+bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
+
+// `holder`: not what this node has.
+Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_shared) {
+  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  if (holder != job.self() && spot.exists()) return is_there(path);
+  if (!is_shared) {
+    const auto record = read_record(job.records(), path);
+    if (record.ok()) return is_there(path);
+    if (!is_none(record.code())) return record.status();
+  }
+  NodeNumbers others = other_nodes(job);
+  if (holder == job.self() || holder == job.nodes()) {
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+    return other == 0 ? Status() : is_there(path);
+  }
+  std::erase(others, holder);
+  CAIRN_TRY_ASSIGN(has, has_file(job, others, path));
+  return has ? is_there(path) : Status();
+}
+
+}  // namespace
+
+Status check_free(Job& job, const std::string& path) {
+  return check_free(job, path, job.nodes(), false);
+}
+
+Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder, const Step& rename,
+                      const Step& back) {
+  CAIRN_TRY(check_free(job, path));
+  CAIRN_TRY(rename());
+  const Status status = check_free(job, path, *holder, *holder == job.nodes());
+  if (status.ok()) return status;
+  const std::string text = last_detail();
+  if (back().ok()) return fail(status.code(), "%s", text.c_str());
+  return fail(
+      EIO, "%s: another node has created it, and the old name as well: the name has two files now",
+      path.c_str());
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,21 @@
+// The lock under which names change: one change at a time in the job.
+#pragma once
+
+#include <string>
+
+#include "cluster/names/intent.h"
+#include "cluster/remote/name_broadcast.h"
+#include "cluster/rpc/job.h"
+
+namespace cairn::cluster {
+
+// One at a time in the job: call(), under the lock under which names change. What somebody who was
+// killed with it had undertaken is finished before.
+Status one_at_a_time(Job& job, const Undertaking& undertaking, const Step& call);
+// Of what is one step.
+Status one_at_a_time(Job& job, const std::string& path, const Step& call);
+// Takes the lock: here() makes a name on this node, `there` on the others, with the directories
+// above it.
+Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal);
+
+}  // namespace cairn::cluster

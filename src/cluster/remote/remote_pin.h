@@ -1,0 +1,36 @@
+// Hold: an ordinary file of another node's pool that a process here has open. Its node keeps it
+// open as well: it is not moved to another node, and what is removed there can be read and written
+// on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cluster/rpc/job.h"
+
+namespace cairn::cluster {
+
+class Hold {
+ public:
+  // ENOENT: no other node has a file of the name.
+  static Result<std::shared_ptr<Hold>> take(Job& job, const std::string& path, bool writing);
+  Hold(Job& job, uint32_t node, const FileState& state, bool writing)
+      : job_(job), node_(node), state_(state), writing_(writing) {}
+  ~Hold();
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  [[nodiscard]] Job& job() const { return job_; }
+  [[nodiscard]] uint32_t node() const { return node_; }
+  [[nodiscard]] const Uuid& file() const { return state_.file; }
+  // As it was when it was taken.
+  [[nodiscard]] const FileState& state() const { return state_; }
+
+ private:
+  Job& job_;
+  uint32_t node_;
+  FileState state_;
+  bool writing_;
+};
+
+}  // namespace cairn::cluster

@@ -1,0 +1,41 @@
+// What other nodes hold, as an ordinary open file for reading by name: one without a name of its
+// own, whose bytes come when they are read.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cluster/rpc/contents.h"
+#include "cluster/rpc/job.h"
+#include "tier/open_source.h"
+
+namespace cairn::cluster {
+
+class Reader final : public RemoteContents {
+ public:
+  // Reads a piece; short at the end of file only.
+  using Read = std::function<Result<uint64_t>(const Target& piece)>;
+  explicit Reader(Read read) : read_(std::move(read)) {}
+  Result<size_t> read(void* buffer, size_t size, uint64_t offset) override;
+  void end() override;
+
+ private:
+  Status fetch(uint64_t offset);
+
+  std::mutex mutex_;
+  Read read_;  // none: the job has ended
+  // What was read last. A header is small, and who reads on wants more at once.
+  std::vector<uint8_t> window_;
+  uint64_t window_at_ = 0;
+  size_t next_ = 0;  // size of the next window, 0: the smallest
+};
+
+// `flags` as for open(2); no permission is looked at.
+Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
+                                                     const tier::SourceAttributes& attributes,
+                                                     int flags, Reader::Read read);
+
+}  // namespace cairn::cluster
