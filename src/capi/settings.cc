@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/lines.h"
+
 namespace cairn::capi {
 namespace {
 
@@ -101,10 +103,8 @@ Status parse_settings(std::string_view text,
                                                  unsigned line)>& visit) {
   std::vector<Above> above;
   unsigned line_number = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
+  Lines lines(text);
+  for (std::string_view line; lines.next(&line);) {
     ++line_number;
     if (is_end_or_comment(line) || line == "---") continue;
     const size_t indent = line.find_first_not_of(' ');

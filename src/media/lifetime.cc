@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/lines.h"
+
 namespace cairn::media {
 namespace {
 
@@ -148,12 +150,9 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
 
 bool parse_remove_ipc(const std::string& text, bool before) {
   bool answer = before;
-  size_t begin = 0;
-  while (begin < text.size()) {
-    size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
+  Lines lines(text);
+  for (std::string_view next; lines.next(&next);) {
+    std::string line(next);
     line.erase(std::remove_if(line.begin(), line.end(),
                               [](unsigned char c) { return std::isspace(c) != 0; }),
                line.end());

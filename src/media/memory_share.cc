@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/lines.h"
+
 namespace cairn::media {
 namespace {
 
@@ -102,12 +104,9 @@ uint64_t parse_limit(const std::string& text) {
 }
 
 std::string parse_cgroup_path(const std::string& text, const std::string& controller) {
-  size_t begin = 0;
-  while (begin < text.size()) {
-    size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
+  Lines lines(text);
+  for (std::string_view next; lines.next(&next);) {
+    const std::string line(next);
     size_t first = line.find(':');
     size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

@@ -1,0 +1,30 @@
+// SavedFailure keeps a status and its detail text while a clean-up runs, which may fail as well.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace cairn {
+
+class SavedFailure {
+ public:
+  // Of a failure: the thread's detail text is that of `status`.
+  explicit SavedFailure(Status status) : status_(status), text_(status.ok() ? "" : last_detail()) {}
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  // The status, with its text as the thread's detail again.
+  [[nodiscard]] Status restored() const {
+    return status_.ok() ? status_ : fail(status_.code(), "%s", text_.c_str());
+  }
+  // The status if it is a failure, else that of the clean-up.
+  [[nodiscard]] Status or_of(Status cleaned_up) const {
+    return status_.ok() ? cleaned_up : restored();
+  }
+
+ private:
+  Status status_;
+  std::string text_;
+};
+
+}  // namespace cairn
