@@ -1,6 +1,6 @@
-#include "command_line.h"
-#include "keeper.h"
-#include "run_child.h"
+#include "commands/command_line.h"
+#include "machine/run_child.h"
+#include "runs/keeper.h"
 
 int main(int argc, char** argv) {
   // Other names for the command, used by `cairn run` itself: see run_child.h and keeper.h.

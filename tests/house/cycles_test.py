@@ -21,9 +21,8 @@ def graph(sources):
     units = {}
     for path, source in sources:
         place = pathlib.PurePosixPath(path)
-        root = 1 if place.parts[0] in ("src", "adapters") else 0
         units.setdefault(place.with_suffix(""), set()).update(
-            pathlib.PurePosixPath(*place.parts[:root], *target.split("/"))
+            pathlib.PurePosixPath(place.parts[0], *target.split("/"))
             if "/" in target else place.parent / target for target in INCLUDE.findall(source))
     return {unit: {other for other in others if other in units and other != unit
                    and other.parent == unit.parent} for unit, others in units.items()}
@@ -85,6 +84,7 @@ house.must_find(check, [
     (knot, {"src/a": ["x y z"]}),
     (knot[:2], {"src/a": ["x y"]}),
     ([("cli/x.h", '#include "y.h"\n'), ("cli/y.h", '#include "x.h"\n')], {}),
+    ([("cli/a/x.h", '#include "a/y.h"\n'), ("cli/a/y.h", '#include "a/x.h"\n')], {}),
 ])
 house.must_accept(check, [(knot, {"src/a": ["x y"]}), (knot[:2], {}),
                           ([("src/a/x.cc", '#include "a/x.h"\n#include "b/x.h"\n'),

@@ -14,9 +14,11 @@ SKIPPED = 77  # the exit code that ctest shows as "skipped"
 LAYERS = [
     "base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"
 ]
-# Rooms of a folder of src/ or adapters/ have an order too: a room may include itself and the rooms
-# of earlier rows.
+# Rooms of cli/ and of a folder of src/ or adapters/ have an order too: a room may include itself
+# and the rooms of earlier rows.
 ROOMS = {
+    "cli": [["text"], ["frame"], ["machine"], ["pools"], ["runs"], ["sets"], ["netcdf"],
+            ["ckpt", "doctor"], ["commands"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
                 ["server"], ["mpi"]],
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],

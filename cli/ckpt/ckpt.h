@@ -1,0 +1,43 @@
+// What `cairn ckpt` does, command by command. Each returns the exit code, or throws Error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frame/config.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
+class App;
+}
+
+namespace cairn::cli {
+
+struct Context;
+void add_ckpt_commands(CLI::App& root, Context& context);
+
+struct CkptArguments {
+  std::string set;
+  std::vector<std::string> words;  // behind SET
+  std::string file, number;        // number: of a version
+  std::string directory, keep;
+  bool bytes = false;
+  bool force = false;
+  bool damaged = false;
+};
+
+// Without a set: all sets of the pool.
+int ckpt_ls(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_show(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_du(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_verify(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_export(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_import(const Config& config, bool json, const CkptArguments& arguments);
+// Exit code 1: they differ.
+int ckpt_diff(const Config& config, bool json, const CkptArguments& arguments);
+// What a directory holds: no pool is needed.
+int ckpt_ls_lower(bool json, const CkptArguments& arguments);
+int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_rm(const Config& config, bool json, const CkptArguments& arguments);
+
+}  // namespace cairn::cli

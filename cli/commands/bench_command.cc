@@ -1,0 +1,78 @@
+// cairn bench: starts the Python program of the same installation, lib/cairn/python/cairn_bench.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "commands/command_line.h"
+#include "machine/preload.h"
+#include "text/error.h"
+#include "text/output.h"
+
+namespace cairn::cli {
+namespace {
+
+// lib/cairn beside the preloaded library.
+std::string own_library_directory() {
+  const auto library = find_preload();
+  if (!library) fail("libcairn_posix.so is missing: it belongs in ../lib beside this command");
+  return library->substr(0, library->rfind('/')) + "/cairn";
+}
+
+std::string own_path() {
+  char self[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0) fail("/proc/self/exe: {}", std::strerror(errno));
+  return {self, static_cast<size_t>(length)};
+}
+
+int bench_command(const std::vector<std::string>& words) {
+  const std::string library = own_library_directory();
+  const std::string modules = library + "/python";
+  if (access((modules + "/cairn_bench/__main__.py").c_str(), R_OK) != 0)
+    fail("{}/cairn_bench: missing; build and install Cairn with CAIRN_BENCH=ON", modules);
+  const char* before = std::getenv("PYTHONPATH");
+  const bool has_path = before != nullptr && *before != '\0';
+  setenv("PYTHONPATH", has_path ? (modules + ":" + before).c_str() : modules.c_str(), 1);
+  setenv("CAIRN_BENCH_LIB", library.c_str(), 1);
+  setenv("CAIRN_BENCH_COMMAND", own_path().c_str(), 1);
+  std::vector<std::string> arguments = {"python3", "-B", "-m", "cairn_bench"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  flush_output();
+  execvp(pointers[0], pointers.data());
+  fail("python3: {}; cairn bench needs Python 3.10 or newer in PATH", std::strerror(errno));
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& root, Context& context) {
+  CLI::App* bench = add_command(
+      root, context, "bench", "Run I/O kernels on several systems, and show what each gives.",
+      "`run` reads a matrix of systems and kernels, and runs every cell in several rounds. It "
+      "writes each repetition to results.jsonl and makes report.html. MATRIX is a YAML file, or "
+      "the name of a ready one: bench, tokio-abc-small. `report` makes the page again from "
+      "results. `compare` prints ratios of two runs, or of two systems of one run. `submit` runs "
+      "a matrix as a job of Slurm. `add` puts the judged tables of the source tree to results.\n\n"
+      "  cairn bench run tokio-abc-small --dry-run\n"
+      "  cairn bench run tokio-abc-small --rounds 5 --output DIR\n"
+      "  cairn bench run matrix.yaml --scale 0.25 --only 'hacc on'\n"
+      "  cairn bench run --resume DIR\n"
+      "  cairn bench report DIR\n"
+      "  cairn bench compare DIR DIR --fail-if 'ratio<0.9'\n\n"
+      "`cairn bench run -h` lists the options of run. The command needs python3 with PyYAML and "
+      "jsonschema, and an MPI. Exit code: 0 if all cells ran and their data were right; 1 if a "
+      "cell failed, hung or had wrong data, or a rule of --fail-if holds; 2 for a mistake in the "
+      "matrix or the options; 130 "
+      "after Ctrl-C, which keeps the finished repetitions.");
+  bench->callback(
+      [&context] { context.action = [&context] { return bench_command(context.program); }; });
+}
+
+}  // namespace cairn::cli

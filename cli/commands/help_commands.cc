@@ -1,0 +1,95 @@
+// cairn help and cairn completion: what is made from the description of the commands.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands/command_line.h"
+#include "frame/completion.h"
+#include "frame/description.h"
+#include "pools/pool_place.h"
+#include "text/error.h"
+#include "text/output.h"
+#include "text/suggest.h"
+
+namespace cairn::cli {
+namespace {
+
+const CommandDescription& find_command(const CommandDescription& root,
+                                       const std::vector<std::string>& words) {
+  const CommandDescription* here = &root;
+  for (const std::string& word : words) {
+    std::vector<std::string> names;
+    const CommandDescription* next = nullptr;
+    for (const CommandDescription& below : here->commands) {
+      names.push_back(below.path.back());
+      if (below.path.back() == word) next = &below;
+    }
+    if (next == nullptr) usage_error("unknown command {}{}", word, did_you_mean(word, names));
+    here = next;
+  }
+  return *here;
+}
+
+int completion_command(const CLI::App& root, const Config& config, const std::string& shell) {
+  if (shell == "bash")
+    print(bash_completion(describe(root)));
+  else if (shell == "zsh")
+    print(zsh_completion(describe(root)));
+  else if (shell == "fish")
+    print(fish_completion(describe(root)));
+  else if (shell == "pools")
+    for (const std::string& path : list_pools(config)) print(pool_name_of(path) + "\n");
+  else
+    usage_error("unknown shell {}{}", shell, did_you_mean(shell, {"bash", "zsh", "fish"}));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_help_commands(CLI::App& root, Context& context) {
+  struct Arguments {
+    std::vector<std::string> words;
+    std::string shell;
+    bool man = false, markdown = false, names = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* help = add_command(root, context, "help", "Show help for a command.",
+                               "  cairn help pool create\n  cairn help --man run | man -l -");
+  help->add_option("COMMAND", arguments->words, "The command; without it, all commands.")
+      ->type_name("COMMAND");
+  help->add_flag("--man", arguments->man, "Print a manual page, in roff.");
+  help->add_flag("--markdown", arguments->markdown,
+                 "Print a section of the reference, in Markdown.");
+  help->add_flag("--names", arguments->names, "Print only the names of the commands.");
+  help->callback([&root, &context, arguments] {
+    context.action = [&root, arguments] {
+      const CommandDescription all = describe(root);
+      const CommandDescription& command = find_command(all, arguments->words);
+      if (arguments->names) {
+        for (const CommandDescription& below : command.commands) print(below.path.back() + "\n");
+        return exit_ok;
+      }
+      print(arguments->man        ? man_page(command)
+            : arguments->markdown ? markdown_page(command)
+                                  : help_text(command));
+      return exit_ok;
+    };
+  });
+  CLI::App* completion =
+      add_command(root, context, "completion", "Print a completion script for a shell.",
+                  "`make install` installs the scripts where the shells look for them. To install "
+                  "one by hand:\n\n"
+                  "  source <(cairn completion bash)\n"
+                  "  cairn completion fish > ~/.config/fish/completions/cairn.fish");
+  completion
+      ->add_option("SHELL", arguments->shell,
+                   "bash, zsh or fish; or pools, for the names of pools, which the scripts need.")
+      ->type_name("bash|zsh|fish|pools")
+      ->required();
+  completion->callback([&root, &context, arguments] {
+    context.action = [&root, &context, arguments] {
+      return completion_command(root, context.config, arguments->shell);
+    };
+  });
+}
+
+}  // namespace cairn::cli

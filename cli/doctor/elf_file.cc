@@ -1,0 +1,226 @@
+#include "doctor/elf_file.h"
+
+#include <elf.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace cairn::cli {
+namespace {
+
+// A view of the file in which nothing is read beyond its end.
+class Image {
+ public:
+  explicit Image(const std::string& path) {
+    std::error_code error;
+    const auto size =
+        std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
+    if (error) return;
+    std::ifstream file(path, std::ios::binary);
+    bytes_.resize(size);
+    file.read(bytes_.data(), static_cast<std::streamsize>(size));
+    bytes_.resize(static_cast<size_t>(file.gcount()));
+  }
+  template <typename T>
+  [[nodiscard]] bool read(uint64_t offset, T* value) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return false;
+    std::memcpy(value, bytes_.data() + offset, sizeof(T));
+    return true;
+  }
+  [[nodiscard]] std::string text(uint64_t offset, uint64_t end) const {
+    end = std::min<uint64_t>(end, bytes_.size());
+    if (offset >= end) return "";
+    const char* from = bytes_.data() + offset;
+    return {from, strnlen(from, end - offset)};
+  }
+  // Where a virtual address lies in the file.
+  [[nodiscard]] std::optional<uint64_t> offset_of(uint64_t address) const {
+    for (const Elf64_Phdr& segment : segments)
+      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+          address - segment.p_vaddr < segment.p_filesz)
+        return segment.p_offset + (address - segment.p_vaddr);
+    return std::nullopt;
+  }
+  std::vector<Elf64_Phdr> segments;
+
+ private:
+  std::vector<char> bytes_;
+};
+
+struct Dynamic {
+  uint64_t symbols = 0, strings = 0, strings_size = 0, hash = 0, gnu_hash = 0;
+  uint64_t runpath = 0, rpath = 0;
+  std::vector<uint64_t> needed;
+};
+
+Dynamic read_dynamic(const Image& image, const Elf64_Phdr& segment) {
+  Dynamic dynamic;
+  Elf64_Dyn entry{};
+  for (uint64_t at = 0; at + sizeof entry <= segment.p_filesz; at += sizeof entry) {
+    if (!image.read(segment.p_offset + at, &entry) || entry.d_tag == DT_NULL) break;
+    switch (entry.d_tag) {
+      case DT_NEEDED:
+        dynamic.needed.push_back(entry.d_un.d_val);
+        break;
+      case DT_SYMTAB:
+        dynamic.symbols = entry.d_un.d_ptr;
+        break;
+      case DT_STRTAB:
+        dynamic.strings = entry.d_un.d_ptr;
+        break;
+      case DT_STRSZ:
+        dynamic.strings_size = entry.d_un.d_val;
+        break;
+      case DT_HASH:
+        dynamic.hash = entry.d_un.d_ptr;
+        break;
+      case DT_GNU_HASH:
+        dynamic.gnu_hash = entry.d_un.d_ptr;
+        break;
+      case DT_RUNPATH:
+        dynamic.runpath = entry.d_un.d_val;
+        break;
+      case DT_RPATH:
+        dynamic.rpath = entry.d_un.d_val;
+        break;
+      default:
+        break;
+    }
+  }
+  return dynamic;
+}
+
+// The table does not say how long it is: the hash tables do. Undefined symbols come before the
+// first hashed one of a GNU table, so that its `symoffset` is enough.
+uint64_t undefined_end(const Image& image, const Dynamic& dynamic) {
+  if (const auto at = image.offset_of(dynamic.hash); dynamic.hash != 0 && at) {
+    uint32_t chains = 0;
+    if (image.read(*at + 4, &chains)) return chains;
+  }
+  if (const auto at = image.offset_of(dynamic.gnu_hash); dynamic.gnu_hash != 0 && at) {
+    uint32_t first = 0;
+    if (image.read(*at + 4, &first)) return first;
+  }
+  return 0;
+}
+
+bool go_note(const Image& image, const Elf64_Phdr& segment) {
+  Elf64_Nhdr note{};
+  for (uint64_t at = 0; at + sizeof note <= segment.p_filesz;) {
+    if (!image.read(segment.p_offset + at, &note)) return false;
+    if (note.n_namesz == 4 &&
+        image.text(segment.p_offset + at + sizeof note, UINT64_MAX).starts_with("Go"))
+      return true;
+    at += sizeof note + (note.n_namesz + 3ULL) / 4 * 4 + (note.n_descsz + 3ULL) / 4 * 4;
+  }
+  return false;
+}
+
+std::vector<std::string> split_path(const std::string& text, const std::string& origin) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    for (const char* word : {"$ORIGIN", "${ORIGIN}"})
+      if (const size_t at = part.find(word); at != std::string::npos)
+        part.replace(at, std::strlen(word), origin);
+    if (!part.empty()) parts.push_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+void read_names(const Image& image, const std::string& path, const Dynamic& dynamic, ElfFile& elf) {
+  const auto strings = image.offset_of(dynamic.strings);
+  if (!strings) return;
+  const auto name = [&](uint64_t at) {
+    return at < dynamic.strings_size ? image.text(*strings + at, *strings + dynamic.strings_size)
+                                     : "";
+  };
+  char* real = realpath(path.c_str(), nullptr);
+  const std::string origin =
+      real == nullptr ? "." : std::string(real).substr(0, std::string(real).rfind('/'));
+  std::free(real);
+  for (uint64_t at : dynamic.needed) elf.needed.push_back(name(at));
+  const uint64_t search = dynamic.runpath != 0 ? dynamic.runpath : dynamic.rpath;
+  if (search != 0) elf.search = split_path(name(search), origin);
+
+  const auto symbols = image.offset_of(dynamic.symbols);
+  if (!symbols) return;
+  const uint64_t end = std::min<uint64_t>(undefined_end(image, dynamic), 1 << 24);
+  Elf64_Sym symbol{};
+  for (uint64_t i = 1; i < end && image.read(*symbols + i * sizeof symbol, &symbol); ++i)
+    if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0)
+      elf.imports.push_back(name(symbol.st_name));
+}
+
+// Directories named in /etc/ld.so.conf.d, then those the loader always knows.
+std::vector<std::string> system_directories() {
+  std::vector<std::string> directories;
+  glob_t files{};
+  glob("/etc/ld.so.conf", GLOB_NOSORT, nullptr, &files);
+  glob("/etc/ld.so.conf.d/*.conf", GLOB_APPEND, nullptr, &files);
+  for (size_t i = 0; i < files.gl_pathc; ++i) {
+    std::ifstream lines(files.gl_pathv[i]);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("/")) directories.push_back(line.substr(0, line.find_first_of(" \t#")));
+  }
+  globfree(&files);
+  for (const char* each : {"/lib64", "/usr/lib64", "/lib", "/usr/lib"})
+    directories.emplace_back(each);
+  return directories;
+}
+
+}  // namespace
+
+uint16_t native_machine() {
+  Elf64_Ehdr header{};
+  const Image self("/proc/self/exe");
+  return self.read(0, &header) ? header.e_machine : 0;
+}
+
+std::optional<ElfFile> read_elf(const std::string& path) {
+  Image image(path);
+  unsigned char ident[EI_NIDENT];
+  if (!image.read(0, &ident) || std::memcmp(ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
+  ElfFile elf;
+  elf.is_64_bit = ident[EI_CLASS] == ELFCLASS64;
+  Elf64_Ehdr header{};
+  if (!image.read(0, &header)) return std::nullopt;
+  elf.machine = header.e_machine;  // at the same place in 32-bit files
+  if (!elf.is_64_bit || ident[EI_DATA] != ELFDATA2LSB) return elf;
+  for (uint16_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!image.read(header.e_phoff + i * sizeof segment, &segment)) return std::nullopt;
+    image.segments.push_back(segment);
+  }
+  for (const Elf64_Phdr& segment : image.segments) {
+    if (segment.p_type == PT_INTERP) elf.has_interpreter = true;
+    if (segment.p_type == PT_NOTE && go_note(image, segment)) elf.is_go = true;
+    if (segment.p_type != PT_DYNAMIC) continue;
+    elf.is_dynamic = true;
+    read_names(image, path, read_dynamic(image, segment), elf);
+  }
+  return elf;
+}
+
+std::string find_library(const std::string& name, const std::vector<std::string>& search) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), R_OK) == 0 ? name : "";
+  static const std::vector<std::string> system = system_directories();
+  std::vector<std::string> directories = search;
+  if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr)
+    for (std::string& each : split_path(path, "")) directories.push_back(std::move(each));
+  directories.insert(directories.end(), system.begin(), system.end());
+  for (std::string& path : directories) {
+    path.append("/").append(name);
+    if (access(path.c_str(), R_OK) == 0) return std::move(path);
+  }
+  return "";
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,90 @@
+// --help: what a person reads in a terminal.
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "frame/config.h"
+#include "frame/description.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr size_t column = 28;
+
+std::string entry(const std::string& left, const std::string& help) {
+  std::string text = "  " + left;
+  const std::string wrapped = wrap(help, column);
+  if (text.size() + 2 > column) return text + "\n" + wrapped;
+  text.resize(column, ' ');
+  return text + wrapped.substr(std::min(column, wrapped.size()));
+}
+
+std::string option_entry(const OptionDescription& option) {
+  std::string left;
+  for (const std::string& name : option.names) left += (left.empty() ? "" : ", ") + name;
+  if (!option.positional && !option.metavar.empty()) left += " " + option.metavar;
+  return entry(left, option.help + (option.required && !option.positional ? " Required." : ""));
+}
+
+// In full where `cairn --help` is read, by name elsewhere.
+std::string common_options(const CommandDescription& command) {
+  const bool in_full = command.path.size() == 1;
+  std::string text = in_full ? "Common options (every command):\n" : "";
+  std::string names = "Common options (explained by `cairn --help`):";
+  for (const OptionDescription& option : command.options) {
+    if (!option.common) continue;
+    if (in_full) text += option_entry(option);
+    names += " " + option.names.back();
+  }
+  return in_full ? text + "\n" + configuration_help() : wrap(names, 0);
+}
+
+}  // namespace
+
+std::string wrap(const std::string& text, size_t indent, size_t width) {
+  std::istringstream words(text);
+  std::string result;
+  std::string line(indent, ' ');
+  bool empty = true;
+  for (std::string word; words >> word;) {
+    if (!empty && line.size() + 1 + word.size() > width) {
+      result += line + "\n";
+      line.assign(indent, ' ');
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+  }
+  return empty ? result + "\n" : result + line + "\n";
+}
+
+std::string help_text(const CommandDescription& command) {
+  std::string text =
+      wrap(command.title() + ": " + command.summary, 0) + "\nUsage: " + command.synopsis() + "\n";
+  for (const std::string& paragraph : command.prose)
+    text += "\n" + (paragraph.starts_with("  ") ? paragraph + "\n" : wrap(paragraph, 0));
+  if (!command.commands.empty()) {
+    text += "\nCommands:\n";
+    for (const CommandDescription& below : command.commands)
+      text += entry(below.path.back(), below.summary);
+  }
+  std::string heading = "\nArguments and options:\n";
+  for (const OptionDescription& option : command.options) {
+    if (option.common) continue;
+    text += heading + option_entry(option);
+    heading.clear();
+  }
+  return text + "\n" + common_options(command);
+}
+
+std::string configuration_help() {
+  return wrap(
+      "Configuration: each key has one name in the file (pool.size, or size below pool), in the "
+      "environment (CAIRN_POOL_SIZE) and on the command line (--pool-size). The command line "
+      "overrides the environment, which overrides $XDG_CONFIG_HOME/cairn/cairn.yaml, which "
+      "overrides /etc/cairn/cairn.yaml. CAIRN_CONFIG names one file that replaces both. `cairn "
+      "config` shows every value and its origin.",
+      0);
+}
+
+}  // namespace cairn::cli

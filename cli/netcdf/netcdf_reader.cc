@@ -1,0 +1,296 @@
+#include "netcdf/netcdf_reader.h"
+
+#include <cairn/checkpoint.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <new>
+#include <string_view>
+
+#include "netcdf/dimension_list.h"
+#include "netcdf/netcdf_counted.h"
+#include "netcdf/netcdf_form.h"
+#include "text/error.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr std::string_view non_coordinate = "_nc4_non_coord_";
+constexpr std::string_view no_variable = "This is a netCDF dimension but not a netCDF variable.";
+constexpr std::array<std::string_view, 10> of_the_format = {"CLASS",
+                                                            "NAME",
+                                                            "DIMENSION_LIST",
+                                                            "REFERENCE_LIST",
+                                                            "DIMENSION_LABELS",
+                                                            "_Netcdf4Dimid",
+                                                            "_Netcdf4Coordinates",
+                                                            "_NCProperties",
+                                                            "cairn_type",
+                                                            "dtype"};
+
+// What `cairn ckpt export` says of counted variables, and says anew.
+bool is_of_export(std::string_view key) {
+  return key == cairn_kind || key == cairn_over || key == cairn_key || key == sample_dimension ||
+         key == instance_dimension;
+}
+
+constexpr uint32_t to_complex = CAIRN_TYPE_COMPLEX64 - CAIRN_TYPE_FLOAT32;
+
+struct Element {
+  uint32_t type = 0;  // 0: a checkpoint has none
+  uint64_t size = 0;
+};
+
+Element integer_of(const Hdf5& h5, Hid type) {
+  const size_t size = h5.Tget_size(type);
+  const bool is_signed = h5.Tget_sign(type) != 0;
+  for (const uint32_t power : {0U, 1U, 2U, 3U})
+    if (size == size_t{1} << power)
+      return {(is_signed ? CAIRN_TYPE_INT8 : CAIRN_TYPE_UINT8) + power, size};
+  return {};
+}
+
+// The one whose form in a file is this.
+Element float_of(const Hdf5& h5, Hid type) {
+  for (const uint32_t one :
+       {CAIRN_TYPE_FLOAT32, CAIRN_TYPE_FLOAT64, CAIRN_TYPE_FLOAT80, CAIRN_TYPE_FLOAT128}) {
+    const H5Id form = hdf5_type(h5, one);
+    if (h5.Tequal(type, form.get()) > 0) return {one, ckpt_type_size(one)};
+  }
+  // Of the other byte order HDF5 converts when it reads.
+  const size_t size = h5.Tget_size(type);
+  if (size == 4) return {CAIRN_TYPE_FLOAT32, size};
+  if (size == 8) return {CAIRN_TYPE_FLOAT64, size};
+  return {};
+}
+
+Element complex_of(const Hdf5& h5, Hid type) {
+  if (h5.Tget_nmembers(type) != 2) return {};
+  const H5Id first(h5.Tget_member_type(type, 0), h5.Tclose);
+  const H5Id second(h5.Tget_member_type(type, 1), h5.Tclose);
+  if (h5.Tequal(first.get(), second.get()) <= 0 || h5.Tget_class(first.get()) != h5_class_float ||
+      h5.Tget_size(type) != 2 * h5.Tget_size(first.get()))
+    return {};
+  const Element part = float_of(h5, first.get());
+  return part.type == 0 ? part : Element{part.type + to_complex, 2 * part.size};
+}
+
+Element element_of(const Hdf5& h5, Hid type) {
+  switch (h5.Tget_class(type)) {
+    case h5_class_integer:
+      return integer_of(h5, type);
+    case h5_class_float:
+      return float_of(h5, type);
+    case h5_class_compound:
+      return complex_of(h5, type);
+    case h5_class_string:
+      if (h5.Tis_variable_str(type) > 0) return {};
+      return {CAIRN_TYPE_CHARACTER, h5.Tget_size(type)};
+    default:
+      return {};
+  }
+}
+
+// "float16", "opaque(24)"; nothing if it is no type that a file has in another form.
+Element changed_type(const std::string& text) {
+  const std::string name = text.substr(0, text.find('('));
+  for (uint32_t type = 1; type <= CAIRN_TYPE_OPAQUE; ++type) {
+    if (ckpt_type_name(type) != name) continue;
+    uint64_t size = ckpt_type_size(type);
+    if (size == 0 && text.size() > name.size())
+      std::from_chars(text.data() + name.size() + 1, text.data() + text.size(), size);
+    return {type, size};
+  }
+  return {};
+}
+
+std::vector<uint64_t> shape_of(const Hdf5& h5, Hid space, const std::string& what) {
+  const int dimensions = h5.check(h5.Sget_simple_extent_ndims(space), what);
+  std::vector<uint64_t> shape(static_cast<size_t>(dimensions));
+  if (dimensions > 0) h5.check(h5.Sget_simple_extent_dims(space, shape.data(), nullptr), what);
+  return shape;
+}
+
+// Of two numbers. UINT64_MAX: 64 bits do not hold it.
+uint64_t multiply(uint64_t a, uint64_t b) {
+  uint64_t all = 0;
+  return __builtin_mul_overflow(a, b, &all) ? UINT64_MAX : all;
+}
+
+// Of all extents. UINT64_MAX: 64 bits do not hold it.
+uint64_t product(const std::vector<uint64_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  uint64_t all = 1;
+  for (const uint64_t extent : shape) all = multiply(all, extent);
+  return all;
+}
+
+// Of an element, in the file's form and in that of a checkpoint: whichever is more.
+uint64_t most_bytes(const CkptVariable& variable) {
+  const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
+  const uint64_t stored = multiply(form.element_size, std::max<uint64_t>(form.extra, 1));
+  return std::max(stored, variable.element_size);
+}
+
+// HDF5 converts the members of one name alone, and programs call the parts differently.
+H5Id memory_complex(const Hdf5& h5, uint32_t type, Hid own) {
+  const H5Id part = hdf5_type(h5, type - to_complex);
+  const size_t size = h5.Tget_size(part.get());
+  H5Id pair(h5.check(h5.Tcreate(h5_class_compound, 2 * size), "type"), h5.Tclose);
+  for (const unsigned i : {0U, 1U}) {
+    char* const name = h5.Tget_member_name(own, i);
+    const Herr added = name == nullptr ? -1 : h5.Tinsert(pair.get(), name, i * size, part.get());
+    h5.free_memory(name);
+    h5.check(added, "type");
+  }
+  return pair;
+}
+
+// What HDF5 converts the file's numbers into. A fixed text keeps its own form.
+H5Id memory_type(const Hdf5& h5, uint32_t type, Hid own) {
+  if (type == CAIRN_TYPE_CHARACTER) return {h5.check(h5.Tcopy(own), "type"), h5.Tclose};
+  const bool is_complex = h5.Tget_class(own) == h5_class_compound;
+  return is_complex ? memory_complex(h5, type, own) : hdf5_type(h5, type);
+}
+
+// A small file can say that a dataset is large.
+std::vector<uint8_t> bytes_for(uint64_t bytes, const std::string& what) {
+  try {
+    return std::vector<uint8_t>(static_cast<size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    fail("{}: needs memory that the machine does not have: {} bytes", what, bytes);
+  }
+}
+
+}  // namespace
+
+NetcdfReader::NetcdfReader(const std::string& path) : h5_(Hdf5::get()), path_(path) {
+  if (access(path.c_str(), R_OK) != 0) throw Error(exit_failed, system_error(path, errno));
+  file_ = {h5_.check(h5_.Fopen(path.c_str(), h5_read_only, h5_default), path), h5_.Fclose};
+  const H5Id root(h5_.check(h5_.Oopen(file_.get(), "/", h5_default), path), h5_.Oclose);
+  attributes_ = attributes_of(root.get());
+  is_exported_ = std::any_of(attributes_.begin(), attributes_.end(),
+                             [](const CkptAttribute& one) { return one.key == "cairn_set"; });
+  for (const std::string& name : link_names()) look_at(name);
+}
+
+std::vector<std::string> NetcdfReader::link_names() const {
+  // A file that did not track the order has its names in theirs.
+  for (const int index : {h5_by_creation, h5_by_name}) {
+    std::vector<std::string> names;
+    for (uint64_t i = 0;; ++i) {
+      char name[1024];
+      const ptrdiff_t length = h5_.Lget_name_by_idx(file_.get(), ".", index, h5_increasing, i, name,
+                                                    sizeof name, h5_default);
+      if (length < 0 || length >= static_cast<ptrdiff_t>(sizeof name)) break;
+      names.emplace_back(name);
+    }
+    if (!names.empty()) return names;
+  }
+  return {};
+}
+
+void NetcdfReader::look_at(const std::string& name) {
+  const H5Id dataset(h5_.Dopen2(file_.get(), name.c_str(), h5_default), h5_.Dclose);
+  if (dataset.get() < 0) return;  // a type, or a group
+  std::vector<CkptAttribute> attributes = attributes_of(dataset.get());
+  CkptVariable variable;
+  Element changed;
+  for (const CkptAttribute& one : attributes) {
+    if (one.key == "NAME" && one.values.starts_with(no_variable)) return;
+    if (one.key == "cairn_type") changed = changed_type(one.values);
+  }
+  const H5Id type(h5_.check(h5_.Dget_type(dataset.get()), name), h5_.Tclose);
+  const H5Id space(h5_.check(h5_.Dget_space(dataset.get()), name), h5_.Sclose);
+  const Element stored = element_of(h5_, type.get());
+  if (stored.type == 0) {
+    warn(fmt::format("{}: dataset '{}': a checkpoint has no such type; left out", path_, name));
+    return;
+  }
+  variable.shape = shape_of(h5_, space.get(), name);
+  variable.type = stored.type;
+  variable.element_size = stored.size;
+  if (changed.type != 0 && changed.size != 0) {
+    const NetcdfForm form = netcdf_form(changed.type, changed.size);
+    const bool has_extra =
+        form.extra == 0 || (!variable.shape.empty() && variable.shape.back() == form.extra);
+    // Another program may have changed the variable and left the note.
+    if (form.type == stored.type && form.element_size == stored.size && has_extra) {
+      variable.type = changed.type;
+      variable.element_size = changed.size;
+      if (form.extra != 0) variable.shape.pop_back();
+    }
+  }
+  variable.name = name.starts_with(non_coordinate) ? name.substr(non_coordinate.size()) : name;
+  variable.is_required = true;
+  constexpr uint64_t most = uint64_t{1} << 48;  // what a node's part of a version holds
+  if (multiply(product(variable.shape), most_bytes(variable)) > most)
+    fail("{}: dataset '{}': more than 2^48 bytes: {}; leave it out of the file", path_, name,
+         shape_text(variable.shape));
+  const std::string dimensions = dimension_names(h5_, dataset.get(), variable.shape.size());
+  read_counted(attributes, &variable);
+  for (CkptAttribute& one : attributes)
+    if (std::find(of_the_format.begin(), of_the_format.end(), one.key) == of_the_format.end() &&
+        !(is_exported_ && is_of_export(one.key)))
+      variable.attributes.push_back(std::move(one));
+  if (!dimensions.empty())
+    variable.attributes.push_back(
+        {"dimensions", CAIRN_TYPE_CHARACTER, static_cast<uint32_t>(dimensions.size()), dimensions});
+  variables_.push_back(std::move(variable));
+  names_.push_back(name);
+}
+
+std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
+  std::vector<std::string> names;
+  const H5AttributeVisit visit = [](Hid, const char* name, const void*, void* context) {
+    static_cast<std::vector<std::string>*>(context)->emplace_back(name);
+    return 0;
+  };
+  h5_.check(h5_.Aiterate2(object, h5_by_name, h5_increasing, nullptr, visit, &names), path_);
+  std::vector<CkptAttribute> all;
+  for (const std::string& name : names) {
+    const H5Id attribute(h5_.check(h5_.Aopen(object, name.c_str(), h5_default), name), h5_.Aclose);
+    const H5Id type(h5_.check(h5_.Aget_type(attribute.get()), name), h5_.Tclose);
+    const H5Id space(h5_.check(h5_.Aget_space(attribute.get()), name), h5_.Sclose);
+    const Element element = element_of(h5_, type.get());
+    const uint64_t count = product(shape_of(h5_, space.get(), name));
+    constexpr uint64_t most = 65536;
+    if (element.type == 0 || count == 0 || multiply(count, element.size) > most) continue;
+    CkptAttribute one{name, element.type, static_cast<uint32_t>(count), ""};
+    one.values.resize(static_cast<size_t>(count * element.size));
+    const H5Id wanted = memory_type(h5_, element.type, type.get());
+    h5_.check(h5_.Aread(attribute.get(), wanted.get(), one.values.data()), name);
+    if (element.type == CAIRN_TYPE_CHARACTER) {
+      one.values = one.values.substr(0, one.values.find('\0'));
+      one.count = static_cast<uint32_t>(one.values.size());
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<uint8_t> NetcdfReader::read(size_t i) const {
+  const CkptVariable& variable = variables_[i];
+  const std::string what = fmt::format("{}: dataset '{}'", path_, names_[i]);
+  const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
+  const uint64_t elements = variable.elements();
+  // No product overflows: see look_at().
+  std::vector<uint8_t> stored =
+      bytes_for(elements * form.element_size * std::max<uint64_t>(form.extra, 1), what);
+  if (elements == 0) return stored;
+  const H5Id dataset(h5_.check(h5_.Dopen2(file_.get(), names_[i].c_str(), h5_default), what),
+                     h5_.Dclose);
+  const H5Id own(h5_.check(h5_.Dget_type(dataset.get()), what), h5_.Tclose);
+  const H5Id wanted = memory_type(h5_, form.type, own.get());
+  h5_.check(
+      h5_.Dread(dataset.get(), wanted.get(), h5_default, h5_default, h5_default, stored.data()),
+      what);
+  if (is_as_stored(variable.type)) return stored;
+  std::vector<uint8_t> converted = bytes_for(elements * variable.element_size, what);
+  from_netcdf(variable.type, stored.data(), elements, converted.data());
+  return converted;
+}
+
+}  // namespace cairn::cli

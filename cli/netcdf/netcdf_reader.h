@@ -1,0 +1,38 @@
+// NetcdfReader: variables of a file that is HDF5, as a checkpoint holds them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "netcdf/hdf5_library.h"
+#include "sets/ckpt_set.h"
+
+namespace cairn::cli {
+
+class NetcdfReader {
+ public:
+  // Throws if it is not there, or is not HDF5.
+  explicit NetcdfReader(const std::string& path);
+
+  [[nodiscard]] const std::vector<CkptAttribute>& attributes() const { return attributes_; }
+  // Datasets of the root group, in the order of the file. What a checkpoint has no type for is
+  // told, and left out; so are dimensions without a variable.
+  [[nodiscard]] const std::vector<CkptVariable>& variables() const { return variables_; }
+  // All elements of the i-th.
+  [[nodiscard]] std::vector<uint8_t> read(size_t i) const;
+
+ private:
+  void look_at(const std::string& name);
+  [[nodiscard]] std::vector<CkptAttribute> attributes_of(Hid object) const;
+  [[nodiscard]] std::vector<std::string> link_names() const;
+
+  const Hdf5& h5_;
+  std::string path_;
+  H5Id file_;
+  std::vector<CkptAttribute> attributes_;
+  std::vector<CkptVariable> variables_;
+  std::vector<std::string> names_;  // of the datasets
+  bool is_exported_ = false;        // by `cairn ckpt export`
+};
+
+}  // namespace cairn::cli

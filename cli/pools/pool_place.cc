@@ -1,0 +1,163 @@
+#include "pools/pool_place.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+
+#include "text/error.h"
+
+namespace cairn::cli {
+namespace {
+
+bool make_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  throw Error(exit_failed, system_error("cannot create the pool directory " + path, errno));
+}
+
+std::string private_subdirectory(const std::string& directory, bool create) {
+  std::string own = directory + "/cairn-" + std::to_string(geteuid());
+  if (create) make_directory(own);
+  struct stat st {};
+  if (lstat(own.c_str(), &st) == 0) require_private(own);
+  return own;
+}
+
+std::string absolute(const std::string& path) {
+  if (char* real = realpath(path.c_str(), nullptr); real != nullptr) {
+    std::string text = real;
+    std::free(real);
+    return text;
+  }
+  if (!path.empty() && path[0] == '/') return path;
+  char* here = getcwd(nullptr, 0);
+  if (here == nullptr) throw Error(exit_failed, system_error("the current directory", errno));
+  std::string text = std::string(here) + "/" + path;
+  std::free(here);
+  return text;
+}
+
+// The directory itself if only we can write to it, else our own one in it.
+std::string private_place(const std::string& directory, bool create) {
+  struct stat st {};
+  if (stat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
+  if (st.st_uid == geteuid() && (st.st_mode & 022U) == 0) return directory;
+  return private_subdirectory(directory, create);
+}
+
+std::string trim_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+void require_private(const std::string& directory) {
+  struct stat st {};
+  if (lstat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
+  if (!S_ISDIR(st.st_mode))
+    fail(
+        "{}: not a directory; pools of this user belong there (choose another place with "
+        "--pool-dir)",
+        directory);
+  if (st.st_uid != geteuid())
+    fail(
+        "{}: belongs to user {}, not to you (user {}); refused, because its owner could read and "
+        "change your "
+        "data (choose another place with --pool-dir)",
+        directory, st.st_uid, geteuid());
+  if ((st.st_mode & 077U) != 0)
+    fail("{}: others have permissions on it (mode {:04o}); close it with chmod 700", directory,
+         st.st_mode & 07777U);
+}
+
+PoolPlace pool_place(const Config& config, bool create) {
+  const std::string configured = trim_slashes(config.value("pool.dir"));
+  struct stat st {};
+  if (stat(configured.c_str(), &st) != 0) {
+    if (errno != ENOENT || !create)
+      throw Error(
+          exit_failed,
+          system_error("pool.dir (" + config.at("pool.dir").origin + "): " + configured, errno));
+    if (configured.starts_with("/dev/") && !configured.starts_with("/dev/shm/"))
+      fail("pool.dir ({}): {}: there is no such device", config.at("pool.dir").origin, configured);
+    make_directory(configured);
+    if (stat(configured.c_str(), &st) != 0)
+      throw Error(exit_failed, system_error(configured, errno));
+  }
+  if (S_ISCHR(st.st_mode)) return {private_subdirectory("/dev/shm", true), configured};
+  if (!S_ISDIR(st.st_mode))
+    usage_error("pool.dir ({}): {} is neither a directory nor a dax device",
+                config.at("pool.dir").origin, configured);
+  return {private_place(absolute(configured), create), ""};
+}
+
+std::string lock_directory(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode))
+    return private_subdirectory("/dev/shm", true);
+  const size_t slash = path.rfind('/');
+  return private_place(slash == 0 ? "/" : absolute(path.substr(0, slash)), true);
+}
+
+std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
+  if (pool.find('/') != std::string::npos) return absolute(trim_slashes(pool));
+  const char* of_run = std::getenv("CAIRN_POOL");
+  const bool named = config.at("pool.name").origin == "command line" ||
+                     config.at("pool.dir").origin == "command line";
+  if (pool.empty() && !named && of_run != nullptr && of_run[0] == '/') return of_run;
+  const PoolPlace place = pool_place(config, create_place);
+  if (!place.device.empty()) return place.device;
+  if (pool.empty()) return place.directory + "/" + config.value("pool.name");
+  Config().set("pool.name", pool, "command line");  // throws if it can be no name
+  return place.directory + "/" + pool;
+}
+
+std::string pool_name_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+namespace {
+
+std::vector<std::string> list_directories(
+    const Config& config, const std::function<bool(const std::string& name)>& wanted) {
+  struct stat st {};
+  if (stat(config.value("pool.dir").c_str(), &st) != 0 && errno == ENOENT) return {};
+  const PoolPlace place = pool_place(config, false);
+  if (!place.device.empty()) return {};
+  std::vector<std::string> paths;
+  DIR* directory = opendir(place.directory.c_str());
+  if (directory == nullptr) {
+    if (errno == ENOENT) return {};
+    throw Error(exit_failed, system_error(place.directory, errno));
+  }
+  while (const dirent* entry = readdir(directory)) {
+    const std::string path = place.directory + "/" + entry->d_name;
+    if (wanted(entry->d_name) && lstat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode))
+      paths.push_back(path);
+  }
+  closedir(directory);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> list_pools(const Config& config) {
+  struct stat st {};
+  if (stat(config.value("pool.dir").c_str(), &st) == 0 && S_ISCHR(st.st_mode))
+    return {pool_place(config, false).device};
+  return list_directories(config, [](const std::string& name) { return name[0] != '.'; });
+}
+
+std::vector<std::string> list_unfinished(const Config& config) {
+  return list_directories(
+      config, [](const std::string& name) { return name.rfind(".cairn-unfinished-", 0) == 0; });
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,42 @@
+// DrainNotice: prints the line by which `cairn run` says that it drains, and how to go on if the
+// drain is cut short.
+//
+// A launcher kills its processes a moment after MPI_Abort, and the directory then holds some of the
+// files. MPICH's launcher sends no signal before that could be answered. Where this may be about to
+// happen, the line comes before the drain. Other drains are told of once they last two seconds, or
+// as soon as a signal asks them to stop. Short drains are not told of.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "runs/covers.h"
+
+namespace cairn::cli {
+
+class DrainNotice {
+ public:
+  explicit DrainNotice(bool program_failed) : program_failed_(program_failed) {}
+  ~DrainNotice() { end(); }
+  DrainNotice(const DrainNotice&) = delete;
+  DrainNotice& operator=(const DrainNotice&) = delete;
+
+  // Around each drain of what `cover` holds. The line is printed once.
+  void begin(const CoverEntry& cover);
+  void end();
+
+ private:
+  void watch();
+
+  const bool program_failed_;
+  bool told_ = false;  // the thread's while there is one
+  std::string line_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace cairn::cli

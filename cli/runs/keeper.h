@@ -1,0 +1,43 @@
+// Keeper: the process that drains a covered directory while a run goes on, and after it.
+//
+// `cairn run` starts it before the program in the drain modes close and async, and for
+// --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is no
+// member of the cover and counts as no run, so nobody waits for it. A program that finds the pool
+// full waits until the keeper has drained what is closed (cairn_room_promise). When no run is left,
+// the keeper drains the rest, ends the cover and leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "frame/config.h"
+#include "pools/place_lock.h"
+#include "pools/pool_handle.h"
+
+namespace cairn::cli {
+
+// Starts a keeper for the cover of `directory` in the pool at `pool`, in a session of its own and
+// with /dev/null as its streams. A second keeper leaves at once; `cairn run` says so at level info.
+// Returns the descriptor of its lines, for a KeeperLog. Throws if fork fails.
+int start_keeper(const Config& config, const std::string& pool, const std::string& directory);
+
+// Whether the command line is the one that start_keeper executes; and what that process does.
+bool is_keeper(int argc, char** argv);
+int run_keeper(int argc, char** argv);
+
+// Ends the keeper of the cover, if there is one, and waits for that: ten seconds at most, because
+// lower may not answer. Another one leaves at once until the object goes.
+std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory);
+
+// What `cairn status` says of the keeper of a cover.
+struct KeeperState {
+  int pid = 0;
+  uint64_t drained_bytes = 0;  // written to lower since it began, known to a second
+  std::string problem;  // why the last drain failed; "" if it did not
+};
+// None: no keeper is at work.
+std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& directory);
+
+}  // namespace cairn::cli

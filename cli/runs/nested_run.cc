@@ -1,0 +1,139 @@
+#include "runs/nested_run.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "machine/process.h"
+#include "text/output.h"
+#include "text/units.h"
+
+namespace cairn::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Long enough for ranks that end one after the other.
+constexpr auto most_wait_for_unseen = 60s;
+
+bool has_open(int pid, const struct stat& file) {
+  const std::string directory = fmt::format("/proc/{}/fd", pid);
+  DIR* all = opendir(directory.c_str());
+  if (all == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = readdir(all)) {
+    struct stat st {};
+    found = found || (entry->d_name[0] != '.' && fstatat(dirfd(all), entry->d_name, &st, 0) == 0 &&
+                      st.st_dev == file.st_dev && st.st_ino == file.st_ino);
+  }
+  closedir(all);
+  return found;
+}
+
+// The processes that hold a lock on the file. The kernel lists those that can be seen from here.
+std::vector<int> holders(const std::string& path) {
+  std::vector<int> found;
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return found;
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    // "7: FLOCK  ADVISORY  READ 1234 00:1b:5785273 0 EOF"; one that waits has "->" before FLOCK.
+    // The device is not always the one that stat tells.
+    std::istringstream words(line);
+    std::string number, kind, advisory, mode, file;
+    int pid = 0;
+    words >> number >> kind >> advisory >> mode >> pid >> file;
+    if (kind == "FLOCK" && file.ends_with(fmt::format(":{}", st.st_ino)) && pid != getpid())
+      found.push_back(pid);
+  }
+  return found;
+}
+
+// Interrupts a wait in the kernel once a second.
+class Ticks {
+ public:
+  Ticks() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGALRM, &action, &before_);
+    set(1);
+  }
+  ~Ticks() {
+    set(0);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  Ticks(const Ticks&) = delete;
+  Ticks& operator=(const Ticks&) = delete;
+
+ private:
+  static void set(int seconds) {
+    const itimerval timer{{seconds, 0}, {seconds, 0}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+std::string this_run() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return fmt::format("{}:{}", host, getpid());
+}
+
+bool named_by_environment() {
+  const char* value = std::getenv("CAIRN_RUN");
+  const std::string outer = value == nullptr ? "" : value;
+  const std::string self = this_run();
+  const size_t colon = self.rfind(':') + 1;
+  if (outer.size() <= colon || outer.compare(0, colon, self, 0, colon) != 0) return false;
+  const int pid = process_number(outer.substr(colon));
+  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+bool descends_from_run(const std::string& lock_path) {
+  struct stat lock {};
+  if (stat(lock_path.c_str(), &lock) != 0) return false;  // nobody has run there yet
+  for (int pid = parent_of(getpid()); pid > 0; pid = parent_of(pid))
+    if (has_open(pid, lock)) return true;
+  return false;
+}
+
+Wait wait_to_be_last(PlaceLock& running, const std::string& directory) {
+  const auto start = std::chrono::steady_clock::now();
+  const Ticks ticks;
+  bool told = false;
+  bool unseen = false;
+  const auto go_on = [&] {
+    const auto waited = std::chrono::steady_clock::now() - start;
+    if (waited < 2s) return true;
+    const auto others = holders(running.path());
+    unseen = others.empty();
+    if (!told) {
+      std::string who;
+      for (int pid : others) who += fmt::format("{} {}", who.empty() ? ": process" : ",", pid);
+      tell(fmt::format("cairn run: waiting for other runs in {} to end{}\n", directory,
+                       unseen ? ", which cannot be seen from here" : who));
+    }
+    told = true;
+    return !unseen || waited < most_wait_for_unseen;
+  };
+  if (running.change(PlaceLock::Mode::exclusive, go_on)) return Wait::last;
+  return unseen ? Wait::left : Wait::interrupted;
+}
+
+Wait be_last_or_leave(PlaceLock& running) {
+  return running.change(PlaceLock::Mode::exclusive, false) ? Wait::last : Wait::left;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,36 @@
+// Runs of one directory inside each other, and side by side.
+//
+// A run inside another leaves covering, draining and waiting to the outer one, which waits for it:
+// if both waited, neither would end. The environment names the outer run (CAIRN_RUN); where it did
+// not come through (env -i, a launcher that passes nothing on), the process tree does. An outer run
+// in another process namespace is in neither: who waits for what it cannot see waits for a while
+// only.
+#pragma once
+
+#include <string>
+
+#include "pools/place_lock.h"
+
+namespace cairn::cli {
+
+// This process as CAIRN_RUN names it to runs inside.
+std::string this_run();
+
+// Whether a run on this host that is still alive started us: the one that CAIRN_RUN names, or an
+// ancestor that has the lock of this directory's runs (PlaceLock::path) open.
+bool named_by_environment();
+bool descends_from_run(const std::string& lock_path);
+
+enum class Wait {
+  last,         // no other run is left in the directory: the end is ours
+  interrupted,  // by a signal
+  left,         // to the others, without waiting for them or because they cannot be seen from here
+};
+// Gives the shared lock up for the exclusive one. After two seconds it says what is waited for.
+// Whoever gives up holds no lock any more, so the last of the others gets it.
+Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
+// The same for a run whose program has failed: whoever started it, an MPI's launcher say, must hear
+// of that at once.
+Wait be_last_or_leave(PlaceLock& running);
+
+}  // namespace cairn::cli

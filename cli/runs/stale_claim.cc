@@ -1,0 +1,115 @@
+#include "runs/stale_claim.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+
+namespace cairn::cli {
+namespace {
+
+// What the claim says, with a line's end before each line; "" if it cannot be read. Other
+// users may write to the directory. If they put a FIFO there, opening it must not block this
+// process.
+std::string text_of(const std::string& path, uid_t* owner = nullptr) {
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return "";
+  struct stat st {};
+  std::string text(size_t{1} << 16, '\0');
+  const ssize_t size =
+      fstat(file, &st) == 0 && S_ISREG(st.st_mode) ? pread(file, text.data(), text.size(), 0) : -1;
+  close(file);
+  if (size <= 0) return "";
+  if (owner != nullptr) *owner = st.st_uid;
+  text.resize(static_cast<size_t>(size));
+  return '\n' + text;
+}
+
+std::string own_host() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+// The value of a line of the claim.
+std::string value_of(const std::string& text, const std::string& key) {
+  const size_t at = text.find('\n' + key + ' ');
+  if (at == std::string::npos) return "";
+  const size_t from = at + key.size() + 2;
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+}  // namespace
+
+namespace {
+
+// One that we may not look at is there.
+bool is_there(const std::string& pool) {
+  return access(pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// Whose claims lead to a pool: the user's, root's, and those of the directory's owner. Root
+// finishes what any user has left.
+bool is_believed(const std::string& directory, uid_t owner) {
+  const uid_t user = geteuid();
+  struct stat st {};
+  return user == 0 || owner == user || owner == 0 ||
+         (lstat(directory.c_str(), &st) == 0 && st.st_uid == owner);
+}
+
+}  // namespace
+
+Claimed claim_of(const std::string& directory) {
+  uid_t owner = 0;
+  const std::string text = text_of(directory + "/.cairn-claim", &owner);
+  Claimed claim{value_of(text, "host"), value_of(text, "pool")};
+  // What anybody has written there must not lead to a path where the kernel waits (an automounter).
+  claim.is_followed = claim.pool.starts_with('/') && is_believed(directory, owner);
+  claim.here = claim.is_followed && claim.host == own_host() && is_there(claim.pool);
+  return claim;
+}
+
+bool Claimed::is_lost(const std::string& path) const {
+  return pool == path && host == own_host() && !is_there(path);
+}
+
+namespace {
+
+// Visits the claim in `directory` and those that joined it on other hosts: visit(path, text).
+template <typename Visit>
+void for_each_claim(const std::string& directory, const Visit& visit) {
+  DIR* names = opendir(directory.c_str());
+  if (names == nullptr) return;
+  while (const dirent* entry = readdir(names)) {
+    const std::string name = entry->d_name;
+    if (name != ".cairn-claim" && !name.starts_with(".cairn-claim-of-")) continue;
+    const std::string path = fmt::format("{}/{}", directory, name);
+    visit(path, text_of(path));
+  }
+  closedir(names);
+}
+
+}  // namespace
+
+std::string claim_left(const std::string& directory, const std::string& pool) {
+  const std::string host = own_host();
+  std::string found;
+  for_each_claim(directory, [&](const std::string& path, const std::string& text) {
+    if (value_of(text, "host") == host && value_of(text, "pool") == pool) found = path;
+  });
+  return found;
+}
+
+std::vector<std::string> claiming_hosts(const std::string& directory) {
+  std::set<std::string> hosts;
+  for_each_claim(directory, [&](const std::string&, const std::string& text) {
+    if (const std::string host = value_of(text, "host"); !host.empty()) hosts.insert(host);
+  });
+  return {hosts.begin(), hosts.end()};
+}
+
+}  // namespace cairn::cli

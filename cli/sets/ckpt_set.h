@@ -1,0 +1,102 @@
+// A checkpoint set of a pool, as commands look at it: its versions, variables and attributes.
+#pragma once
+
+#include <cairn/checkpoint.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pools/pool_handle.h"
+
+namespace cairn::cli {
+
+struct CkptAttribute {
+  std::string key;
+  uint32_t type = 0;
+  uint32_t count = 0;
+  std::string values;  // bytes
+};
+
+struct CkptVersion {
+  cairn_checkpoint_info info{};  // without attributes
+  std::vector<CkptAttribute> attributes;
+};
+
+struct CkptVariable {
+  std::string name;
+  uint32_t type = 0;
+  uint64_t element_size = 0;
+  std::vector<uint64_t> shape;
+  bool is_required = false;
+  bool is_replicated = false;
+  std::vector<CkptAttribute> attributes;
+  uint32_t kind = CAIRN_BLOCK;  // enum cairn_distribution_kind
+  std::string over, key;        // of RAGGED and PARTICLES; "": it has none
+
+  // Each rank has any number of elements. The shape is empty until CkptSet::count().
+  [[nodiscard]] bool is_counted() const { return kind >= CAIRN_RAGGED; }
+  [[nodiscard]] uint64_t elements() const;
+  // Null: it has none.
+  [[nodiscard]] const CkptAttribute* attribute(const std::string& wanted) const;
+};
+
+// SET, or POOL:SET.
+struct CkptName {
+  std::string pool;
+  std::string set;
+};
+CkptName parse_ckpt_name(const std::string& text);
+
+// "latest" or a number.
+int64_t parse_version(const std::string& text);
+std::string version_text(int64_t version);
+
+class CkptSet {
+ public:
+  // Throws if the pool has no such set.
+  CkptSet(const Pool& pool, const std::string& name);
+  ~CkptSet() { cairn_checkpoint_finalize(checkpoint_); }
+  CkptSet(const CkptSet&) = delete;
+  CkptSet& operator=(const CkptSet&) = delete;
+
+  [[nodiscard]] cairn_checkpoint* get() const { return checkpoint_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // Newest first.
+  [[nodiscard]] const std::vector<CkptVersion>& versions() const { return versions_; }
+  // What is damaged, a line each.
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+  // The newest of this number, or the latest; those of the newest one's line come first. Throws if
+  // there is none.
+  [[nodiscard]] const CkptVersion& version(int64_t number) const;
+  // How many elements each rank has of a variable that is counted.
+  [[nodiscard]] std::vector<uint64_t> counts(int64_t number, const CkptVariable& variable) const;
+  // Gives counted variables the shape of an array of all their elements.
+  void count(int64_t number, std::vector<CkptVariable>* variables) const;
+  // Of the version that version() finds.
+  [[nodiscard]] std::vector<CkptVariable> variables(int64_t number) const;
+
+ private:
+  cairn_checkpoint* checkpoint_ = nullptr;
+  std::string name_;
+  std::vector<CkptVersion> versions_;
+  std::vector<std::string> damaged_;
+};
+
+// "float64", "character(12)".
+std::string element_text(uint32_t type, uint64_t element_size);
+// The type's own name, "float64", and its bytes; 0: the variable says.
+std::string ckpt_type_name(uint32_t type);
+uint32_t ckpt_type_size(uint32_t type);
+std::string numbers_text(const std::vector<uint64_t>& numbers, const char* between);
+// "ragged", "particles", "per_rank".
+std::string counted_kind_text(uint32_t kind);
+// "512 x 512"; "scalar".
+std::string shape_text(const std::vector<uint64_t>& shape);
+std::string attribute_text(const CkptAttribute& attribute);
+Json attribute_json(const CkptAttribute& attribute);
+Json attributes_json(const std::vector<CkptAttribute>& attributes);
+// A float16 or bfloat16.
+float half_value(uint32_t type, uint16_t bits);
+
+}  // namespace cairn::cli

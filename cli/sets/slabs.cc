@@ -1,0 +1,44 @@
+#include "sets/slabs.h"
+
+#include <algorithm>
+
+namespace cairn::cli {
+
+void for_each_slab(const std::vector<uint64_t>& shape, uint64_t most_elements,
+                   const std::function<bool(const Slab& slab)>& visit) {
+  uint64_t total = 1;
+  for (const uint64_t extent : shape) total *= extent;
+  if (total == 0) return;
+  most_elements = std::max<uint64_t>(most_elements, 1);
+  // The dimension that is cut: what lies behind it fits as a whole.
+  size_t cut = shape.size();
+  uint64_t behind = 1;
+  while (cut > 0 && behind * shape[cut - 1] <= most_elements) behind *= shape[--cut];
+  Slab slab;
+  slab.offset.assign(shape.size(), 0);
+  for (const uint64_t extent : shape) slab.count.push_back(static_cast<int64_t>(extent));
+  if (cut == 0) {
+    slab.elements = total;
+    visit(slab);
+    return;
+  }
+  const size_t k = cut - 1;
+  const uint64_t rows = most_elements / behind;  // at least 1, and less than the extent
+  for (size_t i = 0; i < k; ++i) slab.count[i] = 1;
+  while (slab.first < total) {
+    const auto at = static_cast<uint64_t>(slab.offset[k]);
+    const uint64_t n = std::min(rows, shape[k] - at);
+    slab.count[k] = static_cast<int64_t>(n);
+    slab.elements = n * behind;
+    if (!visit(slab)) return;
+    slab.first += slab.elements;
+    slab.offset[k] += static_cast<int64_t>(n);
+    // Carry into the slower dimensions.
+    for (size_t i = k; i > 0 && static_cast<uint64_t>(slab.offset[i]) == shape[i]; --i) {
+      slab.offset[i] = 0;
+      ++slab.offset[i - 1];
+    }
+  }
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,52 @@
+#include "sets/slabs.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn::cli {
+namespace {
+
+uint64_t product(const std::vector<int64_t>& counts) {
+  uint64_t all = 1;
+  for (const int64_t count : counts) all *= static_cast<uint64_t>(count);
+  return all;
+}
+
+// Every slab is what it says, and they follow each other.
+void check(const std::vector<uint64_t>& shape, uint64_t most) {
+  uint64_t next = 0;
+  for_each_slab(shape, most, [&](const Slab& slab) {
+    EXPECT_EQ(slab.first, next);
+    EXPECT_EQ(product(slab.count), slab.elements);
+    EXPECT_LE(slab.elements, std::max<uint64_t>(most, 1));
+    uint64_t index = 0;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      EXPECT_LE(static_cast<uint64_t>(slab.offset[k] + slab.count[k]), shape[k]);
+      index = index * shape[k] + static_cast<uint64_t>(slab.offset[k]);
+    }
+    EXPECT_EQ(index, slab.first);
+    next += slab.elements;
+    return true;
+  });
+  uint64_t total = 1;
+  for (const uint64_t extent : shape) total *= extent;
+  EXPECT_EQ(next, total);
+}
+
+TEST(Slabs, CoverAnArray) {
+  for (const uint64_t most : {0U, 1U, 2U, 3U, 7U, 12U, 13U, 24U, 60U, 1000U}) {
+    check({}, most);
+    check({5}, most);
+    check({4, 3, 5}, most);
+    check({1, 1, 7, 1}, most);
+    check({3, 0, 5}, most);
+  }
+}
+
+TEST(Slabs, StopWhenAsked) {
+  int visits = 0;
+  for_each_slab({10}, 1, [&](const Slab&) { return ++visits < 3; });
+  EXPECT_EQ(visits, 3);
+}
+
+}  // namespace
+}  // namespace cairn::cli

@@ -1,0 +1,118 @@
+#include "text/output.h"
+
+#include <fmt/format.h>
+#include <signal.h>  // NOLINT: sigtimedwait
+#include <time.h>    // NOLINT: its timespec
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "text/error.h"
+
+namespace cairn::cli {
+namespace {
+
+int log_level = 1;  // 0 error, 1 warning, 2 info
+
+// Columns of a terminal that `text` takes; continuation bytes of UTF-8 take none.
+size_t width(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+}  // namespace
+
+Table::Table(std::vector<std::string> headings, std::vector<size_t> right)
+    : headings_(std::move(headings)), right_(std::move(right)) {}
+
+void Table::row(std::vector<std::string> cells) {
+  cells.resize(headings_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text() const {
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < headings_.size(); ++i) {
+    widths.push_back(width(headings_[i]));
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string blanks(widths[i] - width(cells[i]), ' ');
+      const bool right = std::find(right_.begin(), right_.end(), i) != right_.end();
+      line += (i == 0 ? "" : "  ") + (right ? blanks + cells[i] : cells[i] + blanks);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add(headings_);
+  for (const auto& row : rows_) add(row);
+  return text;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw Error(exit_failed, system_error("standard output", errno));
+}
+
+void print_json(const Json& json) {
+  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw Error(exit_failed, system_error("standard output", errno));
+}
+
+void tell(const std::string& text) {
+  sigset_t pipe;
+  sigset_t before;
+  sigset_t waiting;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&waiting);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  constexpr timespec now{};
+  if (sigismember(&waiting, SIGPIPE) == 0) sigtimedwait(&pipe, nullptr, &now);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::string printable(const std::string& name) {
+  std::string text;
+  for (char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      text += fmt::format("\\x{:02x}", byte);
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string json_text(const std::string& bytes) {
+  const std::string quoted = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+void set_log_level(const std::string& level) {
+  log_level = level == "error" ? 0 : level == "info" ? 2 : 1;
+}
+
+void warn(const std::string& text) {
+  if (log_level >= 1) tell(fmt::format("cairn: warning: {}\n", text));
+}
+
+void note(const std::string& line) {
+  if (log_level >= 1) tell(line);
+}
+
+void inform(const std::string& text) {
+  if (log_level >= 2) tell(fmt::format("cairn: {}\n", text));
+}
+
+}  // namespace cairn::cli
