@@ -70,12 +70,12 @@ class Export {
     if (variables_.empty()) fail("{}: version {} has no variables", set_.name(), number());
     const NetcdfDimensions dimensions = name_dimensions(variables_);
     counted_.add_attributes(dimensions, &variables_);
-    std::optional<AsideFile> beside;
+    std::optional<TempFile> beside;
     if (has_beside_) {
       beside.emplace(beside_path(), may_replace_);
       if (!fill(*beside, dimensions, true)) return false;
     }
-    AsideFile file(path_, may_replace_);
+    TempFile file(path_, may_replace_);
     if (!fill(file, dimensions, false)) return false;
     progress_.hide();
     if (beside) beside->publish();
@@ -90,10 +90,10 @@ class Export {
   [[nodiscard]] std::string beside_path() const { return has_beside_ ? path_ + beside_suffix : ""; }
 
  private:
-  bool fill(AsideFile& file, const NetcdfDimensions& dimensions, bool is_beside) {
+  bool fill(TempFile& file, const NetcdfDimensions& dimensions, bool is_beside) {
     std::vector<NetcdfPlace> places;
     {
-      NetcdfFile skeleton(file.aside());
+      NetcdfFile skeleton(file.temp_path());
       skeleton.add_attributes(attributes_of(set_, version_));
       places = skeleton.add_variables(variables_, dimensions, is_beside);
       skeleton.close();

@@ -404,7 +404,7 @@ struct Run {
     std::unique_ptr<PlaceLock> start;
     if (access(path.substr(0, path.rfind('/') + 1).c_str(), F_OK) == 0)
       start.reset(new PlaceLock(lock_start(path)));  // cannot be moved
-    const std::string claim = claim_left(directory, path);
+    const std::string claim = stale_claim(directory, path);
     if (claim.empty() || access(path.c_str(), F_OK) == 0) return exit_ok;
     tell(
         fmt::format("cairn run: {}: the pool was removed while the run was under way; what was not "

@@ -70,7 +70,7 @@ void leave_cover(char** argv) {
     unsetenv("LD_PRELOAD");
   else
     setenv("LD_PRELOAD", others.c_str(), 1);
-  pass_covered_streams();
+  relay_covered_streams();
   // The C library's own: the preloaded one would put itself back. If it fails, go on with that.
   void* libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return;

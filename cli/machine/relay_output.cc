@@ -77,7 +77,7 @@ void become_command(const std::array<Stream, 3>& streams) {
 
 }  // namespace
 
-void pass_covered_streams() {
+void relay_covered_streams() {
   std::array<Stream, 3> streams;
   bool any = false;
   for (int i = 0; i < 3; ++i) {

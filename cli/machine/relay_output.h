@@ -9,6 +9,6 @@ namespace cairn::cli {
 
 // Returns in the process that shall go on as the command: a child, if any standard stream is a
 // covered file, else this one. In this one it does not return then: it ends as the child does.
-void pass_covered_streams();
+void relay_covered_streams();
 
 }  // namespace cairn::cli

@@ -21,7 +21,7 @@ std::string directory_of(const std::string& path) {
 
 }  // namespace
 
-AsideFile::AsideFile(const std::string& path, bool may_replace)
+TempFile::TempFile(const std::string& path, bool may_replace)
     : path_(path), directory_(directory_of(path)), may_replace_(may_replace) {
   struct stat st {};
   const bool exists = lstat(path.c_str(), &st) == 0;
@@ -31,28 +31,28 @@ AsideFile::AsideFile(const std::string& path, bool may_replace)
   constexpr int suffix = 5;
   descriptor_ = mkostemps(name.data(), suffix, O_CLOEXEC);
   if (descriptor_ < 0) failed(path);
-  aside_ = name;
+  temp_path_ = name;
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(descriptor_, 0666 & ~mask);
 }
 
-AsideFile::~AsideFile() {
+TempFile::~TempFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (!aside_.empty()) unlink(aside_.c_str());
+  if (!temp_path_.empty()) unlink(temp_path_.c_str());
 }
 
-void AsideFile::failed(const std::string& path) const {
+void TempFile::failed(const std::string& path) const {
   throw Error(exit_failed, system_error(path, errno));
 }
 
-void AsideFile::reopen() {
+void TempFile::reopen() {
   close(descriptor_);
-  descriptor_ = open(aside_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor_ < 0) failed(aside_);
+  descriptor_ = open(temp_path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor_ < 0) failed(temp_path_);
 }
 
-void AsideFile::write(const void* bytes, uint64_t size, uint64_t offset) {
+void TempFile::write(const void* bytes, uint64_t size, uint64_t offset) {
   const auto* from = static_cast<const char*>(bytes);
   while (size > 0) {
     const ssize_t n = pwrite(descriptor_, from, size, static_cast<off_t>(offset));
@@ -64,7 +64,7 @@ void AsideFile::write(const void* bytes, uint64_t size, uint64_t offset) {
   }
 }
 
-void AsideFile::read(void* bytes, uint64_t size, uint64_t offset) const {
+void TempFile::read(void* bytes, uint64_t size, uint64_t offset) const {
   auto* to = static_cast<char*>(bytes);
   while (size > 0) {
     const ssize_t n = pread(descriptor_, to, size, static_cast<off_t>(offset));
@@ -77,22 +77,22 @@ void AsideFile::read(void* bytes, uint64_t size, uint64_t offset) const {
   }
 }
 
-void AsideFile::sync() {
+void TempFile::sync() {
   if (fsync(descriptor_) != 0) failed(path_);
   posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-void AsideFile::publish() {
+void TempFile::publish() {
   if (close(std::exchange(descriptor_, -1)) != 0) failed(path_);
   const unsigned flags = may_replace_ ? 0 : RENAME_NOREPLACE;
-  int result = renameat2(AT_FDCWD, aside_.c_str(), AT_FDCWD, path_.c_str(), flags);
+  int result = renameat2(AT_FDCWD, temp_path_.c_str(), AT_FDCWD, path_.c_str(), flags);
   // Some file systems know no flags; a link does not replace either.
   if (result != 0 && errno == EINVAL && !may_replace_) {
-    result = link(aside_.c_str(), path_.c_str());
-    if (result == 0) unlink(aside_.c_str());
+    result = link(temp_path_.c_str(), path_.c_str());
+    if (result == 0) unlink(temp_path_.c_str());
   }
   if (result != 0) failed(path_);
-  aside_.clear();
+  temp_path_.clear();
   const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) failed(directory_);
   const int synced = fsync(directory);

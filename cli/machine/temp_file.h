@@ -1,4 +1,4 @@
-// AsideFile: a file that is written under another name in its directory and gets its own when it is
+// TempFile: a file that is written under another name in its directory and gets its own when it is
 // complete. Without that it is removed.
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace cairn::cli {
 
-class AsideFile {
+class TempFile {
  public:
   // Creates it. Throws if the directory cannot be written to, or `path` exists and may not be
   // replaced.
-  AsideFile(const std::string& path, bool may_replace);
-  ~AsideFile();
-  AsideFile(const AsideFile&) = delete;
-  AsideFile& operator=(const AsideFile&) = delete;
+  TempFile(const std::string& path, bool may_replace);
+  ~TempFile();
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
 
   // Where it is now.
-  [[nodiscard]] const std::string& aside() const { return aside_; }
+  [[nodiscard]] const std::string& temp_path() const { return temp_path_; }
   // Opens it again after another writer replaced its contents.
   void reopen();
   void write(const void* bytes, uint64_t size, uint64_t offset);
@@ -33,7 +33,7 @@ class AsideFile {
 
   std::string path_;
   std::string directory_;
-  std::string aside_;  // "": it has its name
+  std::string temp_path_;  // "": it has its name
   bool may_replace_;
   int descriptor_ = -1;
 };

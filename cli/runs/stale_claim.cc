@@ -95,7 +95,7 @@ void for_each_claim(const std::string& directory, const Visit& visit) {
 
 }  // namespace
 
-std::string claim_left(const std::string& directory, const std::string& pool) {
+std::string stale_claim(const std::string& directory, const std::string& pool) {
   const std::string host = own_host();
   std::string found;
   for_each_claim(directory, [&](const std::string& path, const std::string& text) {

@@ -10,7 +10,7 @@ namespace cairn::cli {
 
 // The path of a claim in `directory` by which this host's pool at `pool` holds it; "" if there is
 // none.
-std::string claim_left(const std::string& directory, const std::string& pool);
+std::string stale_claim(const std::string& directory, const std::string& pool);
 
 // The host and pool that cover a directory, as its claim says; empty without a claim. `here`: a
 // pool of that path is on this host. It is looked for only if the claim counts (`is_followed`).
