@@ -101,7 +101,7 @@ int cairn_job_clean(cairn_job* job) {
 
 int64_t cairn_job_gather_names(cairn_job* job) {
   const WriteWindow window;
-  auto names = cairn::cluster::names_of_before(job->job);
+  auto names = cairn::cluster::preexisting_names(job->job);
   if (!names.ok()) return code(names.status());
   const auto number = static_cast<int64_t>(cairn::cluster::number_of_names(*names));
   job->job.set_number_of_names(number);

@@ -36,7 +36,7 @@ void show(const cairn::cluster::Record& record, cairn_stat* st) {
   st->flags = CAIRN_FILE_LAZY;
 }
 
-void show(const cairn::cluster::Job& job, const cairn::cluster::Elsewhere& file, cairn_stat* st) {
+void show(const cairn::cluster::Job& job, const cairn::cluster::RemoteFile& file, cairn_stat* st) {
   const cairn::cluster::FileState& state = file.state;
   uint64_t inode = 0;
   std::memcpy(&inode, state.file.data(), sizeof inode);
@@ -112,7 +112,7 @@ int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st) {
 
 int cairn_shared_stat_ordinary(cairn_job* job, const char* path, cairn_stat* st) {
   const WriteWindow window;
-  auto found = cairn::cluster::find_elsewhere(job->job, path);
+  auto found = cairn::cluster::find_remote(job->job, path);
   if (!found.ok()) return is_missing(found.code()) ? -ENOENT : code(found.status());
   show(job->job, *found, st);
   return 0;
@@ -120,8 +120,8 @@ int cairn_shared_stat_ordinary(cairn_job* job, const char* path, cairn_stat* st)
 
 int cairn_shared_open_reader(cairn_job* job, const char* path, int flags, cairn_file** file) {
   const WriteWindow window;
-  auto opened = cairn::cluster::open_reader(job->job, path, flags);
-  if (is_missing(opened.code())) opened = cairn::cluster::open_elsewhere(job->job, path, flags);
+  auto opened = cairn::cluster::open_shared_reader(job->job, path, flags);
+  if (is_missing(opened.code())) opened = cairn::cluster::open_remote(job->job, path, flags);
   if (!opened.ok()) return code(opened.status());
   *file = cairn::capi::handle_of(opened->release());
   return 0;
@@ -129,7 +129,7 @@ int cairn_shared_open_reader(cairn_job* job, const char* path, int flags, cairn_
 
 int cairn_shared_open_writer(cairn_job* job, const char* path, int flags, cairn_file** file) {
   const WriteWindow window;
-  auto opened = cairn::cluster::write_elsewhere(job->job, path, flags);
+  auto opened = cairn::cluster::open_remote_writer(job->job, path, flags);
   if (!opened.ok()) return is_missing(opened.code()) ? -ENOENT : code(opened.status());
   *file = cairn::capi::handle_of(opened->release());
   return 0;
@@ -138,20 +138,19 @@ int cairn_shared_open_writer(cairn_job* job, const char* path, int flags, cairn_
 int cairn_shared_make_plain(cairn_job* job, const char* path, int empty) {
   const WriteWindow window;
   return shared_or_ordinary(
-      [&] { return cairn::cluster::make_plain(job->job, path, empty != 0); },
-      [&] { return cairn::cluster::fetch_elsewhere(job->job, path, empty != 0); });
+      [&] { return cairn::cluster::unshare(job->job, path, empty != 0); },
+      [&] { return cairn::cluster::fetch_remote(job->job, path, empty != 0); });
 }
 
 int cairn_shared_fetch(cairn_job* job, const char* path) {
   const WriteWindow window;
-  return code(cairn::cluster::fetch_elsewhere(job->job, path, false));
+  return code(cairn::cluster::fetch_remote(job->job, path, false));
 }
 
 int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size) {
   const WriteWindow window;
-  return shared_or_ordinary(
-      [&] { return cairn::cluster::set_size(job->job, path, size); },
-      [&] { return cairn::cluster::set_size_elsewhere(job->job, path, size); });
+  return shared_or_ordinary([&] { return cairn::cluster::set_size(job->job, path, size); },
+                            [&] { return cairn::cluster::set_remote_size(job->job, path, size); });
 }
 
 int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
@@ -160,7 +159,7 @@ int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
   const auto attributes = attributes_from(mode, uid, gid, atime_ns, mtime_ns);
   return shared_or_ordinary(
       [&] { return cairn::cluster::set_attributes(job->job, path, attributes); },
-      [&] { return cairn::cluster::set_attributes_elsewhere(job->job, path, attributes); });
+      [&] { return cairn::cluster::set_remote_attributes(job->job, path, attributes); });
 }
 
 int cairn_shared_rename(cairn_job* job, const char* from, const char* to, unsigned flags) {
@@ -172,7 +171,7 @@ int cairn_shared_rename(cairn_job* job, const char* from, const char* to, unsign
 int cairn_shared_remove(cairn_job* job, const char* path) {
   const WriteWindow window;
   return shared_or_ordinary([&] { return cairn::cluster::remove_shared(job->job, path); },
-                            [&] { return cairn::cluster::remove_elsewhere(job->job, path); });
+                            [&] { return cairn::cluster::remove_remote(job->job, path); });
 }
 
 int cairn_shared_remove_below(cairn_job* job, const char* path) {
@@ -196,9 +195,9 @@ int cairn_shared_list(cairn_job* job, const char* directory, int deep, cairn_sha
 int cairn_shared_list_ordinary(cairn_job* job, const char* directory,
                                cairn_shared_visit_ordinary visit, void* context) {
   const WriteWindow window;
-  auto names = cairn::cluster::list_elsewhere(job->job, directory);
+  auto names = cairn::cluster::list_remote(job->job, directory);
   if (!names.ok()) return code(names.status());
-  for (const cairn::cluster::NameElsewhere& one : *names)
+  for (const cairn::cluster::RemoteName& one : *names)
     if (const int stopped = visit(context, one.name.c_str(), one.inode); stopped != 0)
       return stopped;
   return 0;

@@ -74,15 +74,15 @@ TEST(OrdinaryFilesOfOtherNodes, AreNotWaitedForByWhoAnswers) {
   CoveredNodes covered(2);
   write_own(covered, 1, "file", "text");
   cluster::Job& job = covered.job(1)->job;
-  const auto spot = cluster::spot_of(job, "file");
-  ASSERT_TRUE(spot.ok() && file::begin_moving(job.fs(), spot->map).ok());
-  const uint64_t words[2] = {spot->map.number, spot->generation};
+  const auto entry = cluster::local_entry(job, "file");
+  ASSERT_TRUE(entry.ok() && file::begin_moving(job.fs(), entry->map).ok());
+  const uint64_t words[2] = {entry->map.number, entry->generation};
   cluster::Uuid id = {};
   std::memcpy(id.data(), words, sizeof words);
   for (const bool writing : {false, true})
     EXPECT_EQ(job.held().hold(id, writing).code(), EAGAIN) << writing;
   const pool::SeatGuard seat(job.fs().pool);
-  file::end_moving(job.fs(), *seat, spot->map, spot->generation);
+  file::end_moving(job.fs(), *seat, entry->map, entry->generation);
   EXPECT_TRUE(job.held().hold(id, true).ok());
   job.held().release(id, true);
 }
@@ -92,7 +92,7 @@ TEST(OrdinaryFilesOfOtherNodes, OnlyWhatWasSeenIsForgotten) {
   write_own(covered, 1, "file", "old");
   write_own(covered, 1, "new", "new");
   cluster::Job& job = covered.job(1)->job;
-  const auto seen = cluster::spot_of(job, "file");
+  const auto seen = cluster::local_entry(job, "file");
   ASSERT_TRUE(seen.ok());
   ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "new", covered.top(1), "file", 0), 0);
   EXPECT_EQ(cluster::forget(job, *seen).code(), ENOENT);
@@ -103,7 +103,7 @@ TEST(OrdinaryFilesOfOtherNodes, WhatIsChangedMeanwhileIsNotForgotten) {
   CoveredNodes covered(2);
   write_own(covered, 1, "file", "text");
   cluster::Job& job = covered.job(1)->job;
-  const auto seen = cluster::spot_of(job, "file");
+  const auto seen = cluster::local_entry(job, "file");
   ASSERT_TRUE(seen.ok());
   cairn_stat st = {};
   ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);

@@ -181,7 +181,7 @@ constexpr Killed moments[] = {{false, 0, false}, {true, 0, false}, {true, 1, fal
 
 cluster::Uuid begin_renaming(const CoveredNodes& covered, const Killed& killed) {
   cluster::Job& job = job_of(covered, 1);
-  const cluster::Renaming renaming = {cluster::random_uuid(), "old", "new", {}};
+  const cluster::RenameIntent renaming = {cluster::random_uuid(), "old", "new", {}};
   if (killed.announced) {
     EXPECT_TRUE(cluster::announce(job, renaming).ok());
   }
@@ -258,7 +258,7 @@ TEST(RenamedDirectories, OfAKilledProcessAreFinishedByWhoTakesItsLock) {
     CoveredNodes covered(3);
     fill(covered);
     const cluster::Uuid id = begin_renaming(covered, killed);
-    const cluster::Undertaking undertaking = {cluster::UndertakingKind::renaming, {}, 1, {}, id};
+    const cluster::Intent undertaking = {cluster::IntentKind::renaming, {}, 1, {}, id};
     // Twice: who finished it may have been killed, too.
     for (int i = 0; i < 2; ++i)
       EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())
@@ -305,7 +305,7 @@ TEST(RenamedDirectories, OfAKilledProcessThatCannotBeFinishedAreNotDoneLater) {
   fill(covered);
   const cluster::Uuid id = begin_renaming(covered, {true, 1, false});
   covered.make_file(0, "new/used");
-  const cluster::Undertaking undertaking = {cluster::UndertakingKind::renaming, {}, 1, {}, id};
+  const cluster::Intent undertaking = {cluster::IntentKind::renaming, {}, 1, {}, id};
   EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())
       << last_detail();
   EXPECT_TRUE(fs::is_empty(covered.directory() + "/.cairn/.cairn"));

@@ -15,9 +15,9 @@ namespace cairn::test {
 namespace {
 
 namespace fs = std::filesystem;
+using cluster::IntentKind;
 using cluster::NameChange;
 using cluster::NameOp;
-using cluster::UndertakingKind;
 
 constexpr uint32_t killed = 1;  // the node of the process that was
 
@@ -45,7 +45,7 @@ file::Seen seen(const CoveredNodes& covered, const char* path) {
 }
 
 // By each node in turn: what one has finished, the next one finds done.
-void finish(const CoveredNodes& covered, UndertakingKind doing, const NameChange& change,
+void finish(const CoveredNodes& covered, IntentKind doing, const NameChange& change,
             const file::Seen& seen = {}) {
   const std::string told = cluster::packed({doing, change, killed, seen, {}});
   for (const uint32_t node : {2U, killed, 0U})
@@ -70,7 +70,7 @@ TEST(Undertakings, MakingIsDoneEverywhere) {
     for (const NameChange& change : {directory, link, fifo}) {
       step(covered, killed, change);
       if (S_ISLNK(change.mode)) step(covered, 0, change);
-      if (finishes) finish(covered, UndertakingKind::making, change);
+      if (finishes) finish(covered, IntentKind::making, change);
     }
     if (finishes) {
       EXPECT_EQ(covered.mode("new"), S_IFDIR | 0711U);
@@ -87,7 +87,7 @@ TEST(Undertakings, MakingIsTakenBackWhereANodeHasAnotherThing) {
   covered.make_file(0, "new");
   const NameChange change = {NameOp::make_directory, 0711, "new", ""};
   step(covered, killed, change);
-  finish(covered, UndertakingKind::making, change);
+  finish(covered, IntentKind::making, change);
   EXPECT_EQ(covered.mode(killed, "new"), 0U);
   EXPECT_EQ(covered.mode(2, "new"), 0U);
   EXPECT_EQ(covered.mode(0, "new"), S_IFREG | 0600U);
@@ -100,12 +100,12 @@ TEST(Undertakings, RemovingADirectoryIsDoneEverywhereOrNowhere) {
     CoveredNodes covered(3);
     with_names(covered);
     if (finishes) {
-      finish(covered, UndertakingKind::removing_directory, change);
+      finish(covered, IntentKind::removing_directory, change);
       EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0750U);
     }
     step(covered, killed, change);
     if (finishes) {
-      finish(covered, UndertakingKind::removing_directory, change);
+      finish(covered, IntentKind::removing_directory, change);
       EXPECT_EQ(covered.mode("directory"), 0U);
     }
     drain_all(covered);
@@ -116,7 +116,7 @@ TEST(Undertakings, RemovingADirectoryIsDoneEverywhereOrNowhere) {
   with_names(covered);
   step(covered, killed, change);
   covered.make_file(0, "directory/file");
-  finish(covered, UndertakingKind::removing_directory, change);
+  finish(covered, IntentKind::removing_directory, change);
   EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0750U);
   drain_all(covered);
   EXPECT_TRUE(is_in_lower(covered, "directory/file"));
@@ -131,13 +131,13 @@ TEST(Undertakings, RemovingIsDoneEverywhereOrNowhere) {
       for (uint32_t node = 0; node < 3; ++node) EXPECT_NE(covered.mode(node, path), 0U);
       const NameChange change = {NameOp::forget, 0, path, ""};
       const file::Seen it = seen(covered, path);
-      finish(covered, UndertakingKind::removing, change, it);
+      finish(covered, IntentKind::removing, change, it);
       EXPECT_NE(covered.mode(path), 0U);
       ASSERT_EQ(cairn_unlink(covered.pool(killed), covered.top(killed), path), 0);
       // Another one of the name is none of it.
       if (finishes) {
         covered.make_file(killed, path);
-        finish(covered, UndertakingKind::removing, change, it);
+        finish(covered, IntentKind::removing, change, it);
         EXPECT_EQ(covered.mode(0, path), 0U);
         EXPECT_EQ(covered.mode(2, path), 0U);
         EXPECT_EQ(covered.mode(killed, path), S_IFREG | 0600U);
@@ -153,7 +153,7 @@ TEST(Undertakings, AttributesAreSetEverywhere) {
   to.mode = 0700;
   const NameChange change = cluster::set_attributes("directory", to);
   step(covered, killed, change);
-  finish(covered, UndertakingKind::setting_attributes, change);
+  finish(covered, IntentKind::setting_attributes, change);
   EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0700U);
   drain_all(covered);
 }
@@ -163,12 +163,12 @@ TEST(Undertakings, AFileThatWasClaimedIsAskedForByAll) {
   const NameChange change = {NameOp::claim, 0, "before", ""};
   EXPECT_EQ(covered.mode("before") & S_IFMT, static_cast<uint32_t>(S_IFREG));
   // Not begun.
-  finish(covered, UndertakingKind::claiming, change);
+  finish(covered, IntentKind::claiming, change);
   EXPECT_EQ(covered.mode("before") & S_IFMT, static_cast<uint32_t>(S_IFREG));
   file::Remote::Change same;
   same.mode = 0644;
   step(covered, killed, cluster::set_attributes("before", same));
-  finish(covered, UndertakingKind::claiming, change);
+  finish(covered, IntentKind::claiming, change);
   EXPECT_EQ(covered.mode(0, "before"), 0U);
   cairn_stat st = {};
   EXPECT_EQ(cairn_shared_stat_ordinary(covered.job(0), "before", &st), 0);
@@ -183,13 +183,13 @@ TEST(Undertakings, AFileThatWasMovedIsUnderItsNewNameOnly) {
     covered.make_file(2, "new");
     const NameChange change = {NameOp::rename, 0, "before", "other"};
     const file::Seen it = seen(covered, "before");
-    finish(covered, UndertakingKind::moving_file, change, it);
+    finish(covered, IntentKind::moving_file, change, it);
     EXPECT_NE(covered.mode("before"), 0U);
     ASSERT_EQ(cairn_rename(covered.pool(killed), covered.top(killed), "before", covered.top(killed),
                            "other", 0),
               0);
     if (finishes) {
-      finish(covered, UndertakingKind::moving_file, change, it);
+      finish(covered, IntentKind::moving_file, change, it);
       for (const uint32_t node : {0U, 2U}) {
         EXPECT_EQ(covered.mode(node, "before"), 0U);
         EXPECT_EQ(covered.mode(node, "other"), 0U);
@@ -223,7 +223,7 @@ TEST(Undertakings, WhatOthersHaveMadeSinceStays) {
       ASSERT_EQ(cairn_pwrite(file, "newest", 6, 0), 6);
       ASSERT_EQ(cairn_close(file), 0);
     }
-    finish(covered, UndertakingKind::moving_file, change, it);
+    finish(covered, IntentKind::moving_file, change, it);
     for (const char* path : {"before", "other"})
       EXPECT_EQ(covered.mode(2, path) & S_IFMT, static_cast<uint32_t>(S_IFREG)) << path;
     EXPECT_EQ(covered.mode(0, "other") == 0, !removed);

@@ -83,7 +83,7 @@ Result<bool> is_plain(const Collecting& all, const Record& record) {
   auto inode = file::live_inode(all.fs, *number);
   if (!inode.ok()) return inode.status();
   if ((*inode)->links.load() < 2) return false;
-  auto second = tier::find_part(all.fs, all.cover_name, uuid + plain_suffix, false);
+  auto second = tier::find_part(all.fs, all.cover_name, uuid + unshared_suffix, false);
   if (!second.ok()) return second.status();
   return *second == 0;
 }

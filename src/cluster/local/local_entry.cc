@@ -19,78 +19,78 @@ Result<uint64_t> top_of(Job& job) {
   return top;
 }
 
-Result<Spot> spot_of(Job& job, const std::string& path) {
+Result<LocalEntry> local_entry(Job& job, const std::string& path) {
   auto directory = top_of(job);
   if (!directory.ok()) return directory.status();
-  Spot spot;
-  spot.parent = *directory;
+  LocalEntry entry;
+  entry.parent = *directory;
   size_t from = 0;
   for (size_t slash = 0; (slash = path.find('/', from)) != std::string::npos; from = slash + 1) {
-    CAIRN_TRY(file::enter_directory(job.fs(), spot.parent).status());
-    auto child = tier::find_child(job.fs(), spot.parent, path.substr(from, slash - from));
+    CAIRN_TRY(file::enter_directory(job.fs(), entry.parent).status());
+    auto child = tier::find_child(job.fs(), entry.parent, path.substr(from, slash - from));
     if (!child.ok()) return child.status();
     if (*child == 0) return missing(path.substr(0, slash));
-    spot.parent = *child;
+    entry.parent = *child;
   }
-  spot.name = path.substr(from);
-  auto parent = file::enter_directory(job.fs(), spot.parent);
+  entry.name = path.substr(from);
+  auto parent = file::enter_directory(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  auto name = file::make_name(spot.name.data(), spot.name.size());
+  auto name = file::make_name(entry.name.data(), entry.name.size());
   if (!name.ok()) return name.status();
   pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return pool::no_seat(job.fs().pool);
   auto slot = file::find_name(job.fs(), *parent, *name);
-  if (slot.code() == ENOENT) return spot;
+  if (slot.code() == ENOENT) return entry;
   if (!slot.ok()) return slot.status();
   auto inode = file::live_inode(job.fs(), slot->inode);
   if (!inode.ok()) return inode.status();
-  spot.map = {*inode, slot->inode};
-  spot.generation = slot->generation;
-  spot.has_lower = slot->has_lower();
-  return spot;
+  entry.map = {*inode, slot->inode};
+  entry.generation = slot->generation;
+  entry.has_lower = slot->has_lower();
+  return entry;
 }
 
-Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot) {
-  auto parent = file::live_inode(job.fs(), spot.parent);
+Result<file::LowerIdentity> lower_of(Job& job, const LocalEntry& entry) {
+  auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  auto entry = tier::entry_of(job.fs(), {*parent, spot.parent}, 0, spot.map.number);
-  if (!entry.ok()) return entry.status();
-  return entry->lower;
+  const auto found = tier::entry_of(job.fs(), {*parent, entry.parent}, 0, entry.map.number);
+  if (!found.ok()) return found.status();
+  return found->lower;
 }
 
-Status drop_lower(Job& job, const Spot& spot) {
-  if (!spot.has_lower) return Status();
-  auto parent = file::live_inode(job.fs(), spot.parent);
+Status drop_lower(Job& job, const LocalEntry& entry) {
+  if (!entry.has_lower) return Status();
+  auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  return tier::set_identity(job.fs(), {*parent, spot.parent}, spot.name, nullptr);
+  return tier::set_identity(job.fs(), {*parent, entry.parent}, entry.name, nullptr);
 }
 
-Status forget(Job& job, const Spot& spot, uint64_t ctime) {
+Status forget(Job& job, const LocalEntry& entry, uint64_t ctime) {
   // First, because what is open is read from below by what the pool remembers.
-  file::Seen seen = spot.seen();
+  file::Seen seen = entry.seen();
   seen.ctime = ctime;
-  CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name, &seen));
-  return drop_lower(job, spot);
+  CAIRN_TRY(file::unlink_name(job.fs(), entry.parent, entry.name, &seen));
+  return drop_lower(job, entry);
 }
 
-bool is_removed(Job& job, const Spot& spot) {
-  auto parent = file::live_inode(job.fs(), spot.parent);
-  return parent.ok() && tier::removed_name(job.fs(), {*parent, spot.parent}, spot.name).ok();
+bool is_removed(Job& job, const LocalEntry& entry) {
+  auto parent = file::live_inode(job.fs(), entry.parent);
+  return parent.ok() && tier::removed_name(job.fs(), {*parent, entry.parent}, entry.name).ok();
 }
 
-Status put_away(Job& job, const Spot& spot) {
-  auto parent = file::live_inode(job.fs(), spot.parent);
+Status displace(Job& job, const LocalEntry& entry) {
+  auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  return tier::put_away(job.fs(), {*parent, spot.parent}, spot.name);
+  return tier::put_away(job.fs(), {*parent, entry.parent}, entry.name);
 }
 
 Result<uint64_t> directory_at(Job& job, const std::string& path) {
   auto directory = top_of(job);
   if (!path.empty()) {
-    auto spot = spot_of(job, path);
-    if (!spot.ok()) return spot.status();
-    if (!spot->exists()) return missing(path);
-    directory = spot->map.number;
+    auto entry = local_entry(job, path);
+    if (!entry.ok()) return entry.status();
+    if (!entry->exists()) return missing(path);
+    directory = entry->map.number;
   }
   if (!directory.ok()) return directory;
   CAIRN_TRY(file::enter_directory(job.fs(), *directory).status());

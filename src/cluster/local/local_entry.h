@@ -1,4 +1,4 @@
-// Spot: where a name of the covered directory lies in this node's pool.
+// LocalEntry says where a name of the covered directory lies in this node's pool.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 namespace cairn::cluster {
 
-struct Spot {
+struct LocalEntry {
   uint64_t parent = 0;
   std::string name;
   file::Map map;            // number 0: there is nothing of the name
@@ -35,20 +35,20 @@ struct Spot {
 
 Status missing(const std::string& path);
 // ENOENT if the directory that it lies in is not there.
-Result<Spot> spot_of(Job& job, const std::string& path);
+Result<LocalEntry> local_entry(Job& job, const std::string& path);
 // Which file it was there.
-Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
+Result<file::LowerIdentity> lower_of(Job& job, const LocalEntry& entry);
 // After it was removed: nothing stays of it that a drain would act on.
-Status drop_lower(Job& job, const Spot& spot);
+Status drop_lower(Job& job, const LocalEntry& entry);
 // Removes what is no directory, and nothing stays of it that a drain would act on: another node's
 // does. ENOENT: the name is another one's by now, and stays. ESTALE: it has not this change time
 // any more, and stays; 0: any.
-Status forget(Job& job, const Spot& spot, uint64_t ctime = 0);
+Status forget(Job& job, const LocalEntry& entry, uint64_t ctime = 0);
 // Something that the covered directory has under this name was removed here, and no drain has told
 // that directory yet.
-bool is_removed(Job& job, const Spot& spot);
+bool is_removed(Job& job, const LocalEntry& entry);
 // What it has there goes out of the way (tier/put_away.h).
-Status put_away(Job& job, const Spot& spot);
+Status displace(Job& job, const LocalEntry& entry);
 // The inode of the covered directory, which may lie there as it did.
 Result<uint64_t> top_of(Job& job);
 // The inode of a directory ("": the covered one), which can be listed. ENOENT, ENOTDIR.

@@ -48,20 +48,20 @@ bool is_own(const file::Inode& inode) {
          inode.stamps.load() != 0 || inode.ctime.load() != inode.drained.load();
 }
 
-Result<Spot> own_spot(Job& job, const std::string& path) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot;
-  return spot->exists() && is_own(*spot->map.inode) ? spot : Result<Spot>(missing(path));
+Result<LocalEntry> own_entry(Job& job, const std::string& path) {
+  auto entry = local_entry(job, path);
+  if (!entry.ok()) return entry;
+  return entry->exists() && is_own(*entry->map.inode) ? entry : Result<LocalEntry>(missing(path));
 }
 
-Result<FileState> state_of(Job& job, const Spot& spot) {
+Result<FileState> state_of(Job& job, const LocalEntry& entry) {
   file::LowerIdentity lower;
-  if (spot.has_lower) {
-    auto known = lower_of(job, spot);
+  if (entry.has_lower) {
+    auto known = lower_of(job, entry);
     if (!known.ok()) return known.status();
     lower = *known;
   }
-  const file::Map& map = spot.map;
+  const file::Map& map = entry.map;
   const pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return pool::no_seat(job.fs().pool);
   const file::Attributes from = file::attributes_of(job.fs(), map);
@@ -78,7 +78,7 @@ Result<FileState> state_of(Job& job, const Spot& spot) {
                    from.links,
                    Busy::no,
                    0,
-                   spot.has_lower ? 1U : 0U,
+                   entry.has_lower ? 1U : 0U,
                    {lower.device, lower.inode, lower.size, lower.mtime}};
 }
 
@@ -92,11 +92,11 @@ Status about_to_move(const std::string& path) {
 }
 
 // EBUSY if it cannot have another place; EAGAIN: it is just getting one.
-Status check_free(Job& job, const Spot& spot, const std::string& path) {
-  if (is_moving(job, spot.map)) return about_to_move(path);
-  if (file::is_open(job.fs(), spot.map.number) || file::is_pinned(job.fs(), spot.map.number))
+Status check_free(Job& job, const LocalEntry& entry, const std::string& path) {
+  if (is_moving(job, entry.map)) return about_to_move(path);
+  if (file::is_open(job.fs(), entry.map.number) || file::is_pinned(job.fs(), entry.map.number))
     return fail(EBUSY, "%s: it is open", path.c_str());
-  if (spot.map.inode->links.load() != 1 || spot.map.inode->xattr.load() != 0)
+  if (entry.map.inode->links.load() != 1 || entry.map.inode->xattr.load() != 0)
     return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
   return Status();
 }
@@ -112,15 +112,15 @@ namespace {
 
 // The name as it is while it stays the same: files come and go, and with one that gives way the
 // note comes back that an older one was removed.
-Result<Spot> settled_spot(Job& job, const std::string& path, bool* removed) {
+Result<LocalEntry> settled_entry(Job& job, const std::string& path, bool* removed) {
   while (true) {
-    auto spot = spot_of(job, path);
-    if (!spot.ok()) return spot;
-    *removed = !spot->exists() && is_removed(job, *spot);
-    if (*removed || (spot->exists() && is_own(*spot->map.inode))) return spot;
-    auto again = spot_of(job, path);
+    auto entry = local_entry(job, path);
+    if (!entry.ok()) return entry;
+    *removed = !entry->exists() && is_removed(job, *entry);
+    if (*removed || (entry->exists() && is_own(*entry->map.inode))) return entry;
+    auto again = local_entry(job, path);
     if (!again.ok()) return again;
-    if (again->map.number == spot->map.number && (again->exists() || !is_removed(job, *again)))
+    if (again->map.number == entry->map.number && (again->exists() || !is_removed(job, *again)))
       return missing(path);
   }
 }
@@ -129,16 +129,16 @@ Result<Spot> settled_spot(Job& job, const std::string& path, bool* removed) {
 
 Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
   bool removed = false;
-  auto spot = settled_spot(job, path, &removed);
-  if (!spot.ok()) return spot.status();
+  auto entry = settled_entry(job, path, &removed);
+  if (!entry.ok()) return entry.status();
   if (removed) {
     FileState none = {};
     none.removed = 1;
     return none;
   }
-  auto state = state_of(job, *spot);
+  auto state = state_of(job, *entry);
   if (state.ok() && asks_busy) {
-    const int busy = check_free(job, *spot, path).code();
+    const int busy = check_free(job, *entry, path).code();
     // A change in the same tick of the clock would not be told from this state, while it is copied.
     const bool is_at_rest = coarse_now_ns() > state->ctime;
     state->busy = busy == EBUSY ? Busy::yes : busy == EAGAIN || !is_at_rest ? Busy::soon : Busy::no;
@@ -149,16 +149,16 @@ Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
 Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool for_too_long) {
   constexpr int attempts = 16;
   for (int i = 0; i < attempts; ++i) {
-    auto spot = own_spot(job, path);
-    if (!spot.ok()) return spot.status();
-    if (for_too_long) end_moving(job, spot->map, spot->map.inode->generation.load());
-    if (is_moving(job, spot->map)) return about_to_move(path);
-    const Status held = job.held().hold(id_of(spot->map), writing);
+    auto entry = own_entry(job, path);
+    if (!entry.ok()) return entry.status();
+    if (for_too_long) end_moving(job, entry->map, entry->map.inode->generation.load());
+    if (is_moving(job, entry->map)) return about_to_move(path);
+    const Status held = job.held().hold(id_of(entry->map), writing);
     if (held.code() == ESTALE) continue;  // replaced by another one meanwhile
     if (held.code() == EAGAIN) return about_to_move(path);
     CAIRN_TRY(held);
-    auto state = state_of(job, *spot);
-    if (!state.ok()) job.held().release(id_of(spot->map), writing);
+    auto state = state_of(job, *entry);
+    if (!state.ok()) job.held().release(id_of(entry->map), writing);
     return state;
   }
   return fail(EBUSY, "%s: other processes keep replacing it; retry", path.c_str());
@@ -208,16 +208,16 @@ Status read_own(Job& job, const Request& request, const ByteRun* runs, uint8_t* 
 }
 
 Status change_own(Job& job, const std::string& path, const FileChange& change) {
-  CAIRN_TRY_ASSIGN(spot, own_spot(job, path));
-  const Status status = change_file(job.fs(), spot.map, spot.generation, change);
+  CAIRN_TRY_ASSIGN(entry, own_entry(job, path));
+  const Status status = change_file(job.fs(), entry.map, entry.generation, change);
   // Replaced by another one meanwhile, as if it had come too late.
   return status.code() == ESTALE ? missing(path) : status;
 }
 
 Status rename_own(Job& job, const std::string& from, const std::string& to, unsigned flags) {
-  auto source = own_spot(job, from);
+  auto source = own_entry(job, from);
   if (!source.ok()) return source.status();
-  auto target = spot_of(job, to);
+  auto target = local_entry(job, to);
   if (!target.ok()) return target.status();
   return file::with_room(job.fs(), [&] {
     return file::rename(job.fs(), {source->parent, source->name, false},
@@ -226,34 +226,34 @@ Status rename_own(Job& job, const std::string& from, const std::string& to, unsi
 }
 
 Status remove_own(Job& job, const std::string& path) {
-  auto spot = own_spot(job, path);
-  if (!spot.ok()) return spot.status();
-  return file::unlink_name(job.fs(), spot->parent, spot->name);
+  auto entry = own_entry(job, path);
+  if (!entry.ok()) return entry.status();
+  return file::unlink_name(job.fs(), entry->parent, entry->name);
 }
 
 namespace {
 
 // The file as it was seen.
-Result<Spot> seen_spot(Job& job, const std::string& path, const FileState& seen) {
-  auto spot = own_spot(job, path);
-  if (!spot.ok()) return spot;
-  auto now = state_of(job, *spot);
+Result<LocalEntry> seen_entry(Job& job, const std::string& path, const FileState& seen) {
+  auto entry = own_entry(job, path);
+  if (!entry.ok()) return entry;
+  auto now = state_of(job, *entry);
   if (!now.ok()) return now.status();
   if (now->file != seen.file || now->ctime != seen.ctime || now->size != seen.size)
     return fail(ESTALE, "%s: it was changed meanwhile", path.c_str());
-  return spot;
+  return entry;
 }
 
 }  // namespace
 
 Status reserve_own(Job& job, const std::string& path, const FileState& seen, bool for_too_long) {
-  CAIRN_TRY_ASSIGN(spot, seen_spot(job, path, seen));
-  if (for_too_long) end_moving(job, spot.map, life_of(seen.file).generation);
-  CAIRN_TRY(check_free(job, spot, path));
-  CAIRN_TRY(file::begin_moving(job.fs(), spot.map));
+  CAIRN_TRY_ASSIGN(entry, seen_entry(job, path, seen));
+  if (for_too_long) end_moving(job, entry.map, life_of(seen.file).generation);
+  CAIRN_TRY(check_free(job, entry, path));
+  CAIRN_TRY(file::begin_moving(job.fs(), entry.map));
   // Who had it open a moment ago may have written it.
-  const Status status = seen_spot(job, path, seen).status();
-  if (!status.ok()) end_moving(job, spot.map, life_of(seen.file).generation);
+  const Status status = seen_entry(job, path, seen).status();
+  if (!status.ok()) end_moving(job, entry.map, life_of(seen.file).generation);
   return status;
 }
 
@@ -264,16 +264,16 @@ void release_own(Job& job, const FileState& seen) {
 }
 
 Status take_own(Job& job, const std::string& path, const FileState& seen) {
-  auto spot = seen_spot(job, path, seen);
-  if (!spot.ok()) {
+  auto entry = seen_entry(job, path, seen);
+  if (!entry.ok()) {
     release_own(job, seen);
-    return spot.status();
+    return entry.status();
   }
-  if (!file::is_moving(*spot->map.inode))
+  if (!file::is_moving(*entry->map.inode))
     return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
   ++job.taken;  // first: who does not find it here any more hears of that
   // Who changes it by its name does not open it, and so does not wait for its place.
-  const Status status = forget(job, *spot, seen.ctime);
+  const Status status = forget(job, *entry, seen.ctime);
   if (!status.ok()) {
     const std::string text = last_detail();
     release_own(job, seen);

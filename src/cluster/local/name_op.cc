@@ -17,7 +17,7 @@
 namespace cairn::cluster {
 namespace {
 
-Status check_empty(Job& job, const Spot& directory, const std::string& path) {
+Status check_empty(Job& job, const LocalEntry& directory, const std::string& path) {
   auto entered = file::enter_directory(job.fs(), directory.map.number);
   if (!entered.ok()) return entered.status();
   return entered->inode->directory.entries.load() == 0
@@ -26,31 +26,33 @@ Status check_empty(Job& job, const Spot& directory, const std::string& path) {
 }
 
 // Another node may be drained before this one has removed there what had the name.
-void make_room(Job& job, const Spot& spot) {
-  if (!spot.exists()) put_away(job, spot).ignore();  // a drain tells what stands in its way
+void make_room(Job& job, const LocalEntry& entry) {
+  if (!entry.exists()) displace(job, entry).ignore();  // a drain tells what stands in its way
 }
 
-Status make(Job& job, const Spot& spot, const NameChange& change) {
-  make_room(job, spot);
+Status make(Job& job, const LocalEntry& entry, const NameChange& change) {
+  make_room(job, entry);
   file::CreateRequest request;
   const std::string_view target = change.other;
   const bool is_directory = change.op == NameOp::make_directory;
   request.mode = is_directory ? S_IFDIR | (change.mode & 07777) : change.mode;
   if (S_ISLNK(request.mode)) request.target = &target;
   return file::with_room(
-             job.fs(), [&] { return file::create_name(job.fs(), spot.parent, spot.name, request); })
+             job.fs(),
+             [&] { return file::create_name(job.fs(), entry.parent, entry.name, request); })
       .status();
 }
 
-Status set(Job& job, const Spot& spot, const std::string& attributes) {
+Status set(Job& job, const LocalEntry& entry, const std::string& attributes) {
   FileChange change;
   if (attributes.size() != sizeof change.attributes) return fail(EINVAL, "invalid attributes");
   std::memcpy(&change.attributes, attributes.data(), sizeof change.attributes);
-  return change_file(job.fs(), spot.map, spot.generation, change);
+  return change_file(job.fs(), entry.map, entry.generation, change);
 }
 
 // As rename(2) would say of this node's pool.
-Status check_rename(Job& job, const Spot& from, const Spot& to, const NameChange& change) {
+Status check_rename(Job& job, const LocalEntry& from, const LocalEntry& to,
+                    const NameChange& change) {
   const char* path = change.other.c_str();
   if (from.is_directory() && from.has_lower)
     return fail(EXDEV, "%s: the covered directory has it too", change.path.c_str());
@@ -61,8 +63,8 @@ Status check_rename(Job& job, const Spot& from, const Spot& to, const NameChange
   return directory ? check_empty(job, to, change.other) : Status();
 }
 
-Status rename(Job& job, const Spot& from, const NameChange& change) {
-  auto to = spot_of(job, change.other);
+Status rename(Job& job, const LocalEntry& from, const NameChange& change) {
+  auto to = local_entry(job, change.other);
   if (!to.ok()) return to.status();
   make_room(job, *to);
   return file::with_room(job.fs(), [&] {
@@ -72,54 +74,54 @@ Status rename(Job& job, const Spot& from, const NameChange& change) {
 }
 
 // What is written here would be lost with the name.
-Status check_untouched(Job& job, const Spot& spot, const std::string& path) {
+Status check_untouched(Job& job, const LocalEntry& entry, const std::string& path) {
   file::FileSystem& fs = job.fs();
   constexpr uint64_t evicted = format::flag_lazy | format::flag_evicted;
-  const bool is_imported = (spot.map.inode->flags.load() & evicted) == format::flag_lazy;
+  const bool is_imported = (entry.map.inode->flags.load() & evicted) == format::flag_lazy;
   const bool is_changed =
-      !is_imported && tier::change_time(fs, spot.map) != spot.map.inode->drained.load();
-  if (is_changed || file::is_pinned(fs, spot.map.number))
+      !is_imported && tier::change_time(fs, entry.map) != entry.map.inode->drained.load();
+  if (is_changed || file::is_pinned(fs, entry.map.number))
     return fail(EBUSY, "%s: it was changed there, too", path.c_str());
   const bool is_read_only = file::for_each_open_file(fs, [&](format::OpenFile& open) {
-    return open.inode.load() != spot.map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
+    return open.inode.load() != entry.map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
   });
   return is_read_only ? Status() : fail(EBUSY, "%s: it is open for writing there", path.c_str());
 }
 
-Status apply(Job& job, const Spot& spot, const NameChange& change) {
+Status apply(Job& job, const LocalEntry& entry, const NameChange& change) {
   switch (change.op) {
     case NameOp::make_directory:
     case NameOp::make_special:
-      return make(job, spot, change);
+      return make(job, entry, change);
     case NameOp::set_attributes:
-      return set(job, spot, change.other);
+      return set(job, entry, change.other);
     case NameOp::check_removal:
-      return spot.is_directory() ? check_empty(job, spot, change.path) : Status();
+      return entry.is_directory() ? check_empty(job, entry, change.path) : Status();
     case NameOp::remove_directory:
-      return file::remove_directory(job.fs(), spot.parent, spot.name);
+      return file::remove_directory(job.fs(), entry.parent, entry.name);
     case NameOp::forget_directory:
-      CAIRN_TRY(file::remove_directory(job.fs(), spot.parent, spot.name));
-      return drop_lower(job, spot);
+      CAIRN_TRY(file::remove_directory(job.fs(), entry.parent, entry.name));
+      return drop_lower(job, entry);
     case NameOp::claim:
-      CAIRN_TRY(check_untouched(job, spot, change.path));
-      return forget(job, spot);
+      CAIRN_TRY(check_untouched(job, entry, change.path));
+      return forget(job, entry);
     case NameOp::forget:
-      if (spot.is_directory() || (!spot.has_no_bytes() && !spot.has_lower)) return Status();
-      return forget(job, spot);
+      if (entry.is_directory() || (!entry.has_no_bytes() && !entry.has_lower)) return Status();
+      return forget(job, entry);
     case NameOp::forget_unchanged:
-      if (spot.is_directory() || (!spot.has_no_bytes() && !spot.has_lower)) return Status();
-      if (!spot.has_no_bytes()) CAIRN_TRY(check_untouched(job, spot, change.path));
-      return forget(job, spot);
+      if (entry.is_directory() || (!entry.has_no_bytes() && !entry.has_lower)) return Status();
+      if (!entry.has_no_bytes()) CAIRN_TRY(check_untouched(job, entry, change.path));
+      return forget(job, entry);
     case NameOp::rename:
-      return rename(job, spot, change);
+      return rename(job, entry, change);
     case NameOp::look:
-      return change.other == seen_as_text(spot.seen()) ? Status() : missing(change.path);
-    case NameOp::put_away:
-      return spot.exists() ? Status() : put_away(job, spot);
+      return change.other == seen_as_text(entry.seen()) ? Status() : missing(change.path);
+    case NameOp::displace:
+      return entry.exists() ? Status() : displace(job, entry);
     case NameOp::check_rename: {
-      auto to = spot_of(job, change.other);
+      auto to = local_entry(job, change.other);
       if (to.code() == ENOENT) return Status();
-      return to.ok() ? check_rename(job, spot, *to, change) : to.status();
+      return to.ok() ? check_rename(job, entry, *to, change) : to.status();
     }
   }
   return fail(EINVAL, "invalid change of a name");
@@ -137,9 +139,9 @@ std::string seen_as_text(const file::Seen& seen) {
 }
 
 Result<uint32_t> mode_of_name(Job& job, const std::string& path) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  return spot->exists() ? Result<uint32_t>(spot->mode()) : missing(path);
+  auto entry = local_entry(job, path);
+  if (!entry.ok()) return entry.status();
+  return entry->exists() ? Result<uint32_t>(entry->mode()) : missing(path);
 }
 
 namespace {
@@ -149,26 +151,26 @@ bool makes(const NameChange& change) {
 }
 
 // The FIFO or socket that a change takes the last name of, if it does.
-Spot special_removed_by(Job& job, const NameChange& change) {
+LocalEntry special_removed_by(Job& job, const NameChange& change) {
   const bool replaces = change.op == NameOp::rename;
   if (!replaces && change.op != NameOp::forget && change.op != NameOp::forget_unchanged) return {};
-  auto spot = spot_of(job, replaces ? change.other : change.path);
-  if (!spot.ok() || !spot->exists() || spot->map.inode->links.load() != 1) return {};
-  return S_ISFIFO(spot->mode()) || S_ISSOCK(spot->mode()) ? *spot : Spot();
+  auto entry = local_entry(job, replaces ? change.other : change.path);
+  if (!entry.ok() || !entry->exists() || entry->map.inode->links.load() != 1) return {};
+  return S_ISFIFO(entry->mode()) || S_ISSOCK(entry->mode()) ? *entry : LocalEntry();
 }
 
 }  // namespace
 
 Status change_name(Job& job, const NameChange& change) {
-  auto spot = spot_of(job, change.path);
-  if (!spot.ok()) return spot.status();
+  auto entry = local_entry(job, change.path);
+  if (!entry.ok()) return entry.status();
   const bool may_be_missing =
-      makes(change) || change.op == NameOp::check_rename || change.op == NameOp::put_away;
-  return spot->exists() || may_be_missing ? apply(job, *spot, change) : missing(change.path);
+      makes(change) || change.op == NameOp::check_rename || change.op == NameOp::displace;
+  return entry->exists() || may_be_missing ? apply(job, *entry, change) : missing(change.path);
 }
 
 Result<int64_t> serve_change(Job& job, const NameChange& change) {
-  const Spot special = special_removed_by(job, change);
+  const LocalEntry special = special_removed_by(job, change);
   const uint32_t special_mode = special.mode();
   const Status status = change_name(job, change);
   if (status.ok() && special.exists())

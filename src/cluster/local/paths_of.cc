@@ -41,8 +41,8 @@ Result<std::vector<std::string>> paths_of(Job& job, const file::Seen& inode) {
 
 Result<std::string> path_now(Job& job, const std::string& before, const file::Seen& inode) {
   const auto leads_to_it = [&](const std::string& path) {
-    const auto spot = spot_of(job, path);
-    return spot.ok() && spot->is(inode);
+    const auto entry = local_entry(job, path);
+    return entry.ok() && entry->is(inode);
   };
   if (leads_to_it(before)) return before;
   const auto live = file::live_inode(job.fs(), inode.number);

@@ -25,13 +25,13 @@ struct Made : file::Created {
 
 // Nobody opens it until it is said to stay.
 Result<Made> make_here(Job& job, const std::string& path, uint32_t mode) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
+  auto entry = local_entry(job, path);
+  if (!entry.ok()) return entry.status();
   file::CreateRequest request;
   request.mode = S_IFREG | (mode & 07777);
   request.moving = true;
   CAIRN_TRY_ASSIGN(created, file::with_room(job.fs(), [&] {
-                     return file::create_name(job.fs(), spot->parent, spot->name, request);
+                     return file::create_name(job.fs(), entry->parent, entry->name, request);
                    }));
   return Made{created, created.inode->file.mover.load(), tier::change_time(job.fs(), created)};
 }
@@ -50,9 +50,9 @@ Status is_taken(const std::string& path) {
 
 // Who waits too long for a new file ends its mark. By now he may have written it, and closed it
 // again.
-bool is_untouched(const Spot& spot, const Made& made) {
-  return spot.generation == made.generation && file::is_moving(*spot.map.inode) &&
-         spot.map.inode->file.mover.load() == made.mover;
+bool is_untouched(const LocalEntry& entry, const Made& made) {
+  return entry.generation == made.generation && file::is_moving(*entry.map.inode) &&
+         entry.map.inode->file.mover.load() == made.mover;
 }
 
 using Others = NewName::Others;
@@ -65,19 +65,19 @@ Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made
   *others = std::move(now);
   if (!others->have_it) return Status();
   const std::string& path = others->path;
-  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  if (made != nullptr && spot.map.number == made->number) {
-    if (!is_untouched(spot, *made)) return is_taken(path);
+  CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
+  if (made != nullptr && entry.map.number == made->number) {
+    if (!is_untouched(entry, *made)) return is_taken(path);
     // Who changes a file by its name does not look at the mark.
     seen.ctime = made->ctime;
   }
   // Under the name may be another one by now.
-  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
+  const Status removed_here = file::unlink_name(job.fs(), entry.parent, entry.name, &seen);
   if (removed_here.code() == ESTALE) return is_taken(path);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
   // Where it had taken the place of what was removed here, that is to be removed again, and stands
   // in the other's way.
-  change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
+  change_name(job, {NameOp::displace, 0, path, ""}).ignore();
   return fail(ESTALE, "%s: another node has created it", path.c_str());
 }
 
@@ -90,7 +90,7 @@ Status settle_name(Job& job, const NewName& name, const file::Seen& seen, const 
   Others others;
   const Status status = give_way(job, name, seen, made, &others);
   if (status.code() == ESTALE) return is_there(name.path());
-  if (status.ok()) put_away_elsewhere(job, others.path, others.removed);
+  if (status.ok()) displace_on(job, others.path, others.removed);
   return status;
 }
 
@@ -120,7 +120,7 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
   if (others.have_it || others.are_renaming)
     status = one_at_a_time(job, path, [&] { return give_way(job, name, seen, &made, &others); });
   if (status.code() == ESTALE) return status;
-  put_away_elsewhere(job, others.path, others.removed);
+  displace_on(job, others.path, others.removed);
   if (status.ok()) return let_stay(job, made, use);
   return let_stay(job, made, [&](const file::Created&) { return status; });
 }
@@ -140,9 +140,9 @@ Result<file::Map> may_get_name(Job& job, const file::Seen& inode) {
 }
 
 Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
-  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
   const Status status = file::with_room(job.fs(), [&] {
-    return file::link_inode(job.fs(), inode.number, spot.parent, spot.name, inode.generation);
+    return file::link_inode(job.fs(), inode.number, entry.parent, entry.name, inode.generation);
   });
   // Not the directory of the new name: another node has the file now, or nobody.
   return status.code() == ENOENT && may_get_name(job, inode).code() == ESTALE ? is_replaced()
@@ -152,7 +152,7 @@ Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
 // A file has its name at once, unlike one that is made: it may be open. So other nodes are asked
 // before, too.
 Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const std::string& path) {
-  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+  CAIRN_TRY_ASSIGN(other, is_remote(job, path));
   if (other != 0) return is_there(path);
   const bool is_first = map.inode->links.load() == 0;
   const NewName name(job, path, inode);
@@ -188,7 +188,7 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
   const auto here = [&]() -> Status {
     // The others' names take no place of what was removed here, so this one must not either: any
     // node may be drained first.
-    change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
+    change_name(job, {NameOp::displace, 0, path, ""}).ignore();
     return link_here(job, inode, path);
   };
   // The others' are of their own.

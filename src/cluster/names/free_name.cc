@@ -6,12 +6,12 @@
 
 namespace cairn::cluster {
 
-bool is_on_others(const Spot& spot) {
-  return spot.exists() && !spot.is_directory() && (spot.has_no_bytes() || spot.has_lower);
+bool is_on_others(const LocalEntry& entry) {
+  return entry.exists() && !entry.is_directory() && (entry.has_no_bytes() || entry.has_lower);
 }
 
-Result<int> is_elsewhere(Job& job, const std::string& path) {
-  const auto other = find_elsewhere(job, path);
+Result<int> is_remote(Job& job, const std::string& path) {
+  const auto other = find_remote(job, path);
   if (other.ok()) return 1;
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
@@ -24,8 +24,8 @@ bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error ==
 
 // `holder`: not what this node has.
 Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_shared) {
-  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  if (holder != job.self() && spot.exists()) return is_there(path);
+  CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
+  if (holder != job.self() && entry.exists()) return is_there(path);
   if (!is_shared) {
     const auto record = read_record(job.records(), path);
     if (record.ok()) return is_there(path);
@@ -33,7 +33,7 @@ Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_sh
   }
   NodeNumbers others = other_nodes(job);
   if (holder == job.self() || holder == job.nodes()) {
-    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+    CAIRN_TRY_ASSIGN(other, is_remote(job, path));
     return other == 0 ? Status() : is_there(path);
   }
   std::erase(others, holder);

@@ -20,8 +20,8 @@ Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder,
 
 // Other nodes' pools have the name too: what has no bytes, or what they know from the covered
 // directory.
-bool is_on_others(const Spot& spot);
+bool is_on_others(const LocalEntry& entry);
 // Under the lock: whether another node has a file of the name; 0 or 1.
-Result<int> is_elsewhere(Job& job, const std::string& path);
+Result<int> is_remote(Job& job, const std::string& path);
 
 }  // namespace cairn::cluster

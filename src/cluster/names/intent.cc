@@ -13,15 +13,15 @@
 
 namespace cairn::cluster {
 
-std::string packed(const Undertaking& undertaking) {
-  const NameChange& change = undertaking.change;
+std::string packed(const Intent& intent) {
+  const NameChange& change = intent.change;
   Packer out;
-  for (const uint32_t word : {static_cast<uint32_t>(undertaking.doing), undertaking.node,
+  for (const uint32_t word : {static_cast<uint32_t>(intent.doing), intent.node,
                               static_cast<uint32_t>(change.op), change.mode, change.flags})
     out.put(word);
-  out.put(undertaking.seen.number);
-  out.put(undertaking.seen.generation);
-  out.append(undertaking.renaming.data(), undertaking.renaming.size());
+  out.put(intent.seen.number);
+  out.put(intent.seen.generation);
+  out.append(intent.renaming.data(), intent.renaming.size());
   out.text(change.path);
   out.text(change.other);
   return {out.bytes.begin(), out.bytes.end()};
@@ -29,22 +29,22 @@ std::string packed(const Undertaking& undertaking) {
 
 namespace {
 
-Result<Undertaking> unpacked(const std::string& bytes) {
+Result<Intent> unpacked(const std::string& bytes) {
   Unpacker in(bytes.data(), bytes.size());
-  Undertaking undertaking;
-  NameChange& change = undertaking.change;
-  undertaking.doing = static_cast<UndertakingKind>(in.get<uint32_t>());
-  undertaking.node = in.get<uint32_t>();
+  Intent intent;
+  NameChange& change = intent.change;
+  intent.doing = static_cast<IntentKind>(in.get<uint32_t>());
+  intent.node = in.get<uint32_t>();
   change.op = static_cast<NameOp>(in.get<uint32_t>());
   change.mode = in.get<uint32_t>();
   change.flags = in.get<uint32_t>();
-  undertaking.seen.number = in.get<uint64_t>();
-  undertaking.seen.generation = in.get<uint64_t>();
-  in.take(undertaking.renaming.data(), undertaking.renaming.size());
+  intent.seen.number = in.get<uint64_t>();
+  intent.seen.generation = in.get<uint64_t>();
+  in.take(intent.renaming.data(), intent.renaming.size());
   change.path = in.text();
   change.other = in.text();
   if (!in.ok() || in.left() != 0) return fail(EINVAL, "invalid undertaking");
-  return undertaking;
+  return intent;
 }
 
 // On all nodes, each as another one asks for it: what it finds is done already is fine.
@@ -91,15 +91,15 @@ Status finish_removing_directory(Job& job, const NameChange& change) {
 }
 
 // Does that process's node have under the name what it had?
-Result<bool> is_still_there(Job& job, const Undertaking& undertaking) {
-  const file::Seen& seen = undertaking.seen;
-  const NameChange look = {NameOp::look, 0, undertaking.change.path, seen_as_text(seen)};
-  if (undertaking.node == job.self()) {
+Result<bool> is_still_there(Job& job, const Intent& intent) {
+  const file::Seen& seen = intent.seen;
+  const NameChange look = {NameOp::look, 0, intent.change.path, seen_as_text(seen)};
+  if (intent.node == job.self()) {
     CAIRN_TRY_ASSIGN(here, serve_change(job, look));
     return here != 0;
   }
   NodeNumbers has;
-  CAIRN_TRY(change_on(job, {undertaking.node}, look, &has));
+  CAIRN_TRY(change_on(job, {intent.node}, look, &has));
   return !has.empty();
 }
 
@@ -125,43 +125,43 @@ Status forget_on(Job& job, const NodeNumbers& nodes, NameOp op, const std::strin
   return status.ok() ? others : status;
 }
 
-Status finish_removing(Job& job, const Undertaking& undertaking) {
-  CAIRN_TRY_ASSIGN(is_there, is_still_there(job, undertaking));
+Status finish_removing(Job& job, const Intent& intent) {
+  CAIRN_TRY_ASSIGN(is_there, is_still_there(job, intent));
   if (is_there) return Status();
-  return forget_on(job, rest_of(job, undertaking.node), NameOp::forget, undertaking.change.path);
+  return forget_on(job, rest_of(job, intent.node), NameOp::forget, intent.change.path);
 }
 
 // Who has it changed, or open for writing, keeps it.
-Status finish_claiming(Job& job, const Undertaking& undertaking) {
-  const std::string& path = undertaking.change.path;
+Status finish_claiming(Job& job, const Intent& intent) {
+  const std::string& path = intent.change.path;
   bool is_own = false;
-  if (undertaking.node == job.self()) {
+  if (intent.node == job.self()) {
     const auto state = look_own(job, path, false);
     is_own = state.ok() && state->removed == 0;
   } else {
-    CAIRN_TRY_ASSIGN(has, has_file(job, {undertaking.node}, path));
+    CAIRN_TRY_ASSIGN(has, has_file(job, {intent.node}, path));
     is_own = has;
   }
-  if (is_own) forget_on(job, rest_of(job, undertaking.node), NameOp::claim, path).ignore();
+  if (is_own) forget_on(job, rest_of(job, intent.node), NameOp::claim, path).ignore();
   return Status();
 }
 
 // What others have under either name stays if it is theirs: it may have been made, or written, long
 // after that process died. Of two files of one name the drains tell; a removed one would be lost.
-Status finish_moving_file(Job& job, const Undertaking& undertaking) {
-  CAIRN_TRY_ASSIGN(is_there, is_still_there(job, undertaking));
+Status finish_moving_file(Job& job, const Intent& intent) {
+  CAIRN_TRY_ASSIGN(is_there, is_still_there(job, intent));
   if (is_there) return Status();
-  const NodeNumbers rest = rest_of(job, undertaking.node);
+  const NodeNumbers rest = rest_of(job, intent.node);
   const auto forget_unchanged = [&](const std::string& path) {
     for (const uint32_t node : rest)
       forget_on(job, {node}, NameOp::forget_unchanged, path).ignore();
   };
-  forget_unchanged(undertaking.change.path);
+  forget_unchanged(intent.change.path);
   // Only where it still lies there, what others know of the new name is void.
-  Undertaking moved = undertaking;
-  moved.change.path = undertaking.change.other;
+  Intent moved = intent;
+  moved.change.path = intent.change.other;
   CAIRN_TRY_ASSIGN(has_moved, is_still_there(job, moved));
-  if (has_moved) forget_unchanged(undertaking.change.other);
+  if (has_moved) forget_unchanged(intent.change.other);
   return Status();
 }
 
@@ -169,37 +169,37 @@ Status finish_moving_file(Job& job, const Undertaking& undertaking) {
 
 namespace {
 
-Status finish(Job& job, const Undertaking& undertaking) {
-  const NameChange& change = undertaking.change;
-  switch (undertaking.doing) {
-    case UndertakingKind::nothing:
+Status finish(Job& job, const Intent& intent) {
+  const NameChange& change = intent.change;
+  switch (intent.doing) {
+    case IntentKind::nothing:
       return Status();
-    case UndertakingKind::making:
+    case IntentKind::making:
       return finish_making(job, change);
-    case UndertakingKind::setting_attributes:
+    case IntentKind::setting_attributes:
       return on_all(job, change);
-    case UndertakingKind::removing_directory:
+    case IntentKind::removing_directory:
       return finish_removing_directory(job, change);
-    case UndertakingKind::removing:
-      return finish_removing(job, undertaking);
-    case UndertakingKind::claiming:
-      return finish_claiming(job, undertaking);
-    case UndertakingKind::renaming:
-      CAIRN_TRY(finish_renaming(job, undertaking.renaming));
+    case IntentKind::removing:
+      return finish_removing(job, intent);
+    case IntentKind::claiming:
+      return finish_claiming(job, intent);
+    case IntentKind::renaming:
+      CAIRN_TRY(finish_renaming(job, intent.renaming));
       return tell_of_renaming(job, false);
-    case UndertakingKind::moving_file:
-      return finish_moving_file(job, undertaking);
+    case IntentKind::moving_file:
+      return finish_moving_file(job, intent);
   }
   return fail(EINVAL, "invalid undertaking");
 }
 
 }  // namespace
 
-Status finish(Job& job, const std::string& packed_undertaking) {
-  CAIRN_TRY_ASSIGN(undertaking, unpacked(packed_undertaking));
-  const Status status = finish(job, undertaking);
+Status finish(Job& job, const std::string& packed_intent) {
+  CAIRN_TRY_ASSIGN(intent, unpacked(packed_intent));
+  const Status status = finish(job, intent);
   // Only of a renaming something is written down, which would be done later still.
-  return undertaking.doing == UndertakingKind::renaming ? status : Status();
+  return intent.doing == IntentKind::renaming ? status : Status();
 }
 
 }  // namespace cairn::cluster

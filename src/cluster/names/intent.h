@@ -1,9 +1,9 @@
-// Undertaking: what a process does with names under the lock under which they change. The lock's
-// keeper knows it, so that somebody else can finish it if that process is killed: then it is done
-// on all nodes, or on none.
+// Intent says what a process does with names while it holds the lock under which names change. The
+// lock's keeper knows it. If that process is killed, another one finishes the change: then all
+// nodes have it, or none.
 //
-// Finishing does no harm where it was finished before, or had not been begun: each is done by its
-// process's own node first, which tells whether it was.
+// Finishing a change twice, or one that was not begun, does no harm. The process's own node makes
+// the change first, so its pool tells whether it was begun.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace cairn::cluster {
 
-enum class UndertakingKind : uint32_t {
+enum class IntentKind : uint32_t {
   nothing,
   making,              // of what has no bytes
   setting_attributes,  // of that
@@ -23,17 +23,17 @@ enum class UndertakingKind : uint32_t {
   renaming,     // of what has no bytes (rename_intent.h)
   moving_file,  // of the process's own node to another name
 };
-struct Undertaking {
-  UndertakingKind doing = UndertakingKind::nothing;
+struct Intent {
+  IntentKind doing = IntentKind::nothing;
   NameChange change = {};  // on that process's node
   uint32_t node = 0;       // which that is
   file::Seen seen = {};    // removing, moving_file: what had the name
   Uuid renaming = {};      // the note
 };
 
-std::string packed(const Undertaking& undertaking);
+std::string packed(const Intent& intent);
 // The lock is held, which was that process's. A failure: names must not change before this is
 // finished. What cannot be finished otherwise stays as it is.
-Status finish(Job& job, const std::string& packed_undertaking);
+Status finish(Job& job, const std::string& packed_intent);
 
 }  // namespace cairn::cluster

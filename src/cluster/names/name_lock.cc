@@ -24,8 +24,8 @@ Status under_lock(Job& job, const std::string& path, Told told, const Step& call
 
 }  // namespace
 
-Status one_at_a_time(Job& job, const Undertaking& undertaking, const Step& call) {
-  return under_lock(job, undertaking.change.path, {packed(undertaking), {}}, call);
+Status one_at_a_time(Job& job, const Intent& intent, const Step& call) {
+  return under_lock(job, intent.change.path, {packed(intent), {}}, call);
 }
 
 Status one_at_a_time(Job& job, const std::string& path, const Step& call) {
@@ -33,7 +33,7 @@ Status one_at_a_time(Job& job, const std::string& path, const Step& call) {
 }
 
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal) {
-  return one_at_a_time(job, {UndertakingKind::making, there, job.self()}, [&]() -> Status {
+  return one_at_a_time(job, {IntentKind::making, there, job.self()}, [&]() -> Status {
     const NameChange undo = {removal, 0, there.path, ""};
     const Status status = everywhere_after(job, here, there, undo);
     // Missing here, it would have been missing to the caller.

@@ -41,11 +41,10 @@ Status make_special(Job& job, const std::string& path, uint32_t mode) {
 Status set_attributes_everywhere(Job& job, const std::string& path,
                                  const file::Remote::Change& attributes) {
   const NameChange change = set_attributes(path, attributes);
-  return one_at_a_time(job, {UndertakingKind::setting_attributes, change, job.self()},
-                       [&]() -> Status {
-                         CAIRN_TRY(change_name(job, change));
-                         return on_others(job, change);
-                       });
+  return one_at_a_time(job, {IntentKind::setting_attributes, change, job.self()}, [&]() -> Status {
+    CAIRN_TRY(change_name(job, change));
+    return on_others(job, change);
+  });
 }
 
 Status set_attributes_of(Job& job, const file::Seen& inode,
@@ -53,7 +52,7 @@ Status set_attributes_of(Job& job, const file::Seen& inode,
   const auto set = [&](const std::string& path) {
     const NameChange change = set_attributes(path, attributes);
     return one_at_a_time(
-        job, {UndertakingKind::setting_attributes, change, job.self()}, [&]() -> Status {
+        job, {IntentKind::setting_attributes, change, job.self()}, [&]() -> Status {
           CAIRN_TRY(change_name(job, {NameOp::look, 0, path, seen_as_text(inode)}));
           CAIRN_TRY(change_name(job, change));
           return on_others(job, change);
@@ -75,7 +74,7 @@ Status set_attributes_of(Job& job, const file::Seen& inode,
 Status remove_directory(Job& job, const std::string& path) {
   CAIRN_TRY_ASSIGN(mode, mode_of_name(job, path));
   const NameChange change = {NameOp::remove_directory, mode, path, ""};
-  return one_at_a_time(job, {UndertakingKind::removing_directory, change, job.self()},
+  return one_at_a_time(job, {IntentKind::removing_directory, change, job.self()},
                        [&]() -> Status {
                          CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
                          return everywhere(job, change, {NameOp::forget_directory, 0, path, ""},
@@ -84,13 +83,13 @@ Status remove_directory(Job& job, const std::string& path) {
 }
 
 Status remove_file(Job& job, const std::string& path) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  const auto here = [&] { return file::unlink_name(job.fs(), spot->parent, spot->name); };
-  if (!is_on_others(*spot)) return here();
+  auto entry = local_entry(job, path);
+  if (!entry.ok()) return entry.status();
+  const auto here = [&] { return file::unlink_name(job.fs(), entry->parent, entry->name); };
+  if (!is_on_others(*entry)) return here();
   const NameChange change = {NameOp::forget, 0, path, ""};
-  const Undertaking undertaking = {UndertakingKind::removing, change, job.self(), spot->seen()};
-  return one_at_a_time(job, undertaking, [&]() -> Status {
+  const Intent intent = {IntentKind::removing, change, job.self(), entry->seen()};
+  return one_at_a_time(job, intent, [&]() -> Status {
     CAIRN_TRY(here());
     return on_others(job, {NameOp::forget, 0, path, ""});
   });
@@ -103,43 +102,44 @@ Status is_claimed_elsewhere(const std::string& path) {
 }
 
 // Another node is about to have it. Not under the lock, which may be what that one waits for.
-Status await_place(Job& job, const Spot& spot) {
-  if (!file::is_moving(*spot.map.inode)) return Status();
+Status await_place(Job& job, const LocalEntry& entry) {
+  if (!file::is_moving(*entry.map.inode)) return Status();
   const pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return pool::no_seat(job.fs().pool);
-  file::await_place(job.fs(), *seat, spot.map);
+  file::await_place(job.fs(), *seat, entry.map);
   return Status();
 }
 
 // It has neither gone to another node, nor is it about to.
 bool is_still_here(Job& job, const std::string& path, const file::Seen& seen) {
-  const auto spot = spot_of(job, path);
-  return spot.ok() && spot->exists() && spot->map.number == seen.number &&
-         spot->generation == seen.generation && !file::is_moving(*spot->map.inode);
+  const auto entry = local_entry(job, path);
+  return entry.ok() && entry->exists() && entry->map.number == seen.number &&
+         entry->generation == seen.generation && !file::is_moving(*entry->map.inode);
 }
 
 }  // namespace
 
 Status claim_file(Job& job, const std::string& path) {
-  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  if (!is_on_others(spot)) return Status();
-  CAIRN_TRY(await_place(job, spot));
+  CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
+  if (!is_on_others(entry)) return Status();
+  CAIRN_TRY(await_place(job, entry));
   const NameChange claim = {NameOp::claim, 0, path, ""};
-  return one_at_a_time(job, {UndertakingKind::claiming, claim, job.self()}, [&]() -> Status {
+  return one_at_a_time(job, {IntentKind::claiming, claim, job.self()}, [&]() -> Status {
     // Another node was first: nothing is known of it here by now.
-    if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
+    if (!is_still_here(job, path, entry.seen())) return is_claimed_elsewhere(path);
     const bool was_unchanged =
-        tier::change_time(job.fs(), spot.map) == spot.map.inode->drained.load();
+        tier::change_time(job.fs(), entry.map) == entry.map.inode->drained.load();
     // A change of its time, by which they find it here before anything is written.
     file::Remote::Change same;
-    same.mode = spot.mode() & 07777;
+    same.mode = entry.mode() & 07777;
     CAIRN_TRY(change_name(job, set_attributes(path, same)));
     const Status status = on_others(job, claim);
     if (status.ok()) return status;
     const std::string text = last_detail();
     // Who takes a file asks for no lock: another node has it, or both have for this moment.
-    if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
-    if (was_unchanged) tier::set_drained(job.fs(), spot.map, tier::change_time(job.fs(), spot.map));
+    if (!is_still_here(job, path, entry.seen())) return is_claimed_elsewhere(path);
+    if (was_unchanged)
+      tier::set_drained(job.fs(), entry.map, tier::change_time(job.fs(), entry.map));
     return fail(status.code(), "%s", text.c_str());
   });
 }

@@ -27,8 +27,8 @@ Result<NewName::Others> NewName::look_at_others(Locked locked) const {
   others.path = path_;
   std::vector<Past> before = heard_;
   for (bool is_first = true;; is_first = false) {
-    Around around;
-    const auto found = find_elsewhere(job_, others.path, false, &around);
+    OtherNodes around;
+    const auto found = find_remote(job_, others.path, false, &around);
     if (!found.ok() && found.code() != ENOENT) return found.status();
     // Where nobody can be asked, nobody renames.
     const bool is_news = !around.past.empty() && !is_same(before, around.past);

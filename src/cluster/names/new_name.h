@@ -32,7 +32,7 @@ class NewName {
   void is_given_to(const file::Seen& inode) { inode_ = {inode.number, inode.generation}; }
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool is_at(const Spot& spot) const { return spot.is(inode_); }
+  [[nodiscard]] bool is_at(const LocalEntry& entry) const { return entry.is(inode_); }
 
   struct Others {
     bool have_it = false;

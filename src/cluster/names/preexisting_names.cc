@@ -84,11 +84,11 @@ bool take(const std::string& from, size_t* at, NameChange* name) {
 
 // It is there already, as it is to be; modes may differ.
 bool is_the_same(Job& job, const NameChange& name) {
-  const auto spot = spot_of(job, name.path);
-  if (!spot.ok() || !spot->exists() || (spot->mode() & S_IFMT) != (name.mode & S_IFMT))
+  const auto entry = local_entry(job, name.path);
+  if (!entry.ok() || !entry->exists() || (entry->mode() & S_IFMT) != (name.mode & S_IFMT))
     return false;
   if (!S_ISLNK(name.mode)) return true;
-  const auto target = target_of(job, spot->map);
+  const auto target = target_of(job, entry->map);
   return target.ok() && *target == name.other;
 }
 
@@ -108,7 +108,7 @@ Status tell(const Job& job, const NodeNumbers& nodes, const std::string& names) 
   return ask_nodes(job, nodes, request, names).status;
 }
 
-Result<std::vector<NameChange>> names_of_before(Job& job) {
+Result<std::vector<NameChange>> preexisting_names(Job& job) {
   std::vector<NameChange> names;
   CAIRN_TRY_ASSIGN(top, top_of(job));
   CAIRN_TRY_ASSIGN(inode, file::live_inode(job.fs(), top));
@@ -149,7 +149,7 @@ Status tell_names(Job& job) {
     if (one.value == own && one.node < job.self()) return Status();
   }
   if (nodes.empty()) return Status();
-  CAIRN_TRY_ASSIGN(names, names_of_before(job));
+  CAIRN_TRY_ASSIGN(names, preexisting_names(job));
   Status status;
   std::string told;
   std::string text;

@@ -13,7 +13,7 @@ namespace cairn::cluster {
 
 // What this node has, parents first. What it knows from the covered directory the others know from
 // there.
-Result<std::vector<NameChange>> names_of_before(Job& job);
+Result<std::vector<NameChange>> preexisting_names(Job& job);
 // A number for them, the same for the same names; 0: there are none.
 uint64_t number_of_names(const std::vector<NameChange>& names);
 

@@ -54,7 +54,7 @@ Status rename_announced(Job& job, uint32_t mode, const std::string& from, const 
 }
 
 // After all checks.
-Status rename_noted(Job& job, uint32_t mode, const Renaming& renaming, bool keep) {
+Status rename_noted(Job& job, uint32_t mode, const RenameIntent& renaming, bool keep) {
   CAIRN_TRY(announce(job, renaming));
   const Status status = rename_announced(job, mode, renaming.from, renaming.to, keep);
   const std::string text = status.ok() ? "" : last_detail();
@@ -62,7 +62,7 @@ Status rename_noted(Job& job, uint32_t mode, const Renaming& renaming, bool keep
   return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
 }
 
-Status rename_everywhere(Job& job, uint32_t mode, const Renaming& renaming, bool keep) {
+Status rename_everywhere(Job& job, uint32_t mode, const RenameIntent& renaming, bool keep) {
   const std::string& from = renaming.from;
   const std::string& to = renaming.to;
   const NameChange check = {NameOp::check_rename, mode, from, to};
@@ -80,9 +80,9 @@ Status rename_everywhere(Job& job, uint32_t mode, const Renaming& renaming, bool
 }
 
 // A file that is this node's. What others know of the two names is void.
-Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string& old_path,
-                   const std::string& new_path, bool keep) {
-  const auto rename = [&](const Spot& of, const Spot& into, unsigned flags) {
+Status rename_here(Job& job, const LocalEntry& from, const LocalEntry& to,
+                   const std::string& old_path, const std::string& new_path, bool keep) {
+  const auto rename = [&](const LocalEntry& of, const LocalEntry& into, unsigned flags) {
     return file::with_room(job.fs(), [&] {
       return file::rename(job.fs(), {of.parent, of.name, false}, {into.parent, into.name, false},
                           flags);
@@ -103,38 +103,38 @@ Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string
 // this, one file stays.
 Status replace_others(Job& job, const NewName& name, bool keep) {
   CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::yes));
-  put_away_elsewhere(job, others.path, others.removed);
+  displace_on(job, others.path, others.removed);
   // With `keep` there was none: who makes one from then on finds this one, and gives way.
   if (!others.have_it || keep) return Status();
-  const auto spot = spot_of(job, others.path);
+  const auto entry = local_entry(job, others.path);
   // Something has taken its place here since.
-  if (!spot.ok() || !name.is_at(*spot)) return Status();
-  const Status removed = remove_elsewhere(job, others.path);
+  if (!entry.ok() || !name.is_at(*entry)) return Status();
+  const Status removed = remove_remote(job, others.path);
   if (!removed.ok()) return removed.code() == ENOENT ? Status() : removed;
   // It may have taken the place of one of the covered directory.
-  put_away_elsewhere(job, others.path, other_nodes(job));
+  displace_on(job, others.path, other_nodes(job));
   return Status();
 }
 
 }  // namespace
 
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
-  const Renaming renaming = {random_uuid(), from, to, {}};
-  const auto call = [&](const Spot& source, const Spot& target) -> Status {
+  const RenameIntent renaming = {random_uuid(), from, to, {}};
+  const auto call = [&](const LocalEntry& source, const LocalEntry& target) -> Status {
     if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
     if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), renaming, keep);
     return rename_here(job, source, target, from, to, keep);
   };
-  const auto look = [&](Spot* source, Spot* target) -> Status {
-    for (const auto& [path, spot] : {std::pair(&from, source), std::pair(&to, target)}) {
-      auto found = spot_of(job, *path);
+  const auto look = [&](LocalEntry* source, LocalEntry* target) -> Status {
+    for (const auto& [path, entry] : {std::pair(&from, source), std::pair(&to, target)}) {
+      auto found = local_entry(job, *path);
       if (!found.ok()) return found.status();
-      *spot = std::move(*found);
+      *entry = std::move(*found);
     }
     return source->exists() ? Status() : missing(from);
   };
-  Spot source;
-  Spot target;
+  LocalEntry source;
+  LocalEntry target;
   CAIRN_TRY(look(&source, &target));
   const bool only_here =
       !keep && !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
@@ -144,14 +144,13 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::no));
     if (others.have_it || others.are_renaming)
       return one_at_a_time(job, to, [&] { return replace_others(job, name, false); });
-    put_away_elsewhere(job, others.path, others.removed);
+    displace_on(job, others.path, others.removed);
     return Status();
   }
-  const UndertakingKind doing =
-      source.has_no_bytes() ? UndertakingKind::renaming : UndertakingKind::moving_file;
+  const IntentKind doing = source.has_no_bytes() ? IntentKind::renaming : IntentKind::moving_file;
   const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
-  const Undertaking undertaking = {doing, change, job.self(), source.seen(), renaming.id};
-  return one_at_a_time(job, undertaking, [&]() -> Status {
+  const Intent intent = {doing, change, job.self(), source.seen(), renaming.id};
+  return one_at_a_time(job, intent, [&]() -> Status {
     CAIRN_TRY(look(&source, &target));
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.
@@ -169,9 +168,9 @@ Status none_is_fine(const Status& status) { return is_missing(status.code()) ? S
 
 Status rename_shared_or_other(Job& job, const std::string& from, const std::string& to) {
   const Status shared = rename_shared(job, from, to, false);
-  if (shared.ok()) return none_is_fine(remove_elsewhere(job, to));
+  if (shared.ok()) return none_is_fine(remove_remote(job, to));
   if (!is_missing(shared.code())) return shared;
-  CAIRN_TRY(rename_elsewhere(job, from, to, false));
+  CAIRN_TRY(rename_remote(job, from, to, false));
   return none_is_fine(remove_shared(job, to));
 }
 
@@ -186,7 +185,7 @@ Status rename_of_job(Job& job, const std::string& from, const std::string& to, b
     const Status shared = rename_if_free(
         job, to, &of_all, [&] { return rename_shared(job, from, to, true); },
         [&] { return rename_shared(job, to, from, true); });
-    return is_missing(shared.code()) ? rename_elsewhere(job, from, to, true) : shared;
+    return is_missing(shared.code()) ? rename_remote(job, from, to, true) : shared;
   });
 }
 

@@ -38,7 +38,7 @@ std::string done_name(const std::string& id, const Uuid& pool) {
 }
 std::string in_notes(const std::string& name) { return std::string(notes) + "/" + name; }
 
-std::vector<uint8_t> bytes_of(const Renaming& renaming) {
+std::vector<uint8_t> bytes_of(const RenameIntent& renaming) {
   Packer body;
   body.text(renaming.from);
   body.text(renaming.to);
@@ -54,8 +54,8 @@ std::vector<uint8_t> bytes_of(const Renaming& renaming) {
 
 // ENOENT: it is no note of ours. `unwritten`: one that was not written to its end; nothing had been
 // done then.
-Result<Renaming> read_note(const RecordsDirectory& records, const std::string& id,
-                           bool* unwritten = nullptr) {
+Result<RenameIntent> read_note(const RecordsDirectory& records, const std::string& id,
+                               bool* unwritten = nullptr) {
   const std::string path = in_notes(note_name(id));
   const std::string place = records.path_of(path);
   auto bytes = records.read(path, longest_note);
@@ -69,7 +69,7 @@ Result<Renaming> read_note(const RecordsDirectory& records, const std::string& i
   if (in.ok() && std::memcmp(start, magic, sizeof magic) == 0 && found > version)
     return fail(EPROTONOSUPPORT, "%s: of version %u; this program knows version %u", place.c_str(),
                 found, version);
-  Renaming renaming;
+  RenameIntent renaming;
   renaming.from = in.text();
   renaming.to = in.text();
   for (auto pools = in.get<uint32_t>(); pools != 0 && in.ok(); --pools) {
@@ -147,7 +147,7 @@ class Notes {
 };
 
 // This pool has done its share; the last one ends it.
-Status set_done(const Notes& all, const std::string& id, const Renaming& renaming,
+Status set_done(const Notes& all, const std::string& id, const RenameIntent& renaming,
                 const Uuid& own) {
   const Status made = all.write(done_name(id, own), {});
   if (!made.ok() && made.code() != EEXIST) return made;
@@ -159,7 +159,7 @@ Status set_done(const Notes& all, const std::string& id, const Renaming& renamin
 }
 
 Status rename_in_pool(file::FileSystem& fs, const std::string& directory,
-                      const Renaming& renaming) {
+                      const RenameIntent& renaming) {
   Node self = {};
   const Uuid pool = uuid_of(fs);
   std::copy(pool.begin(), pool.end(), self.pool);
@@ -193,7 +193,7 @@ Status for_each_open(const RecordsOf& of, const Uuid& own, Visit visit) {
   return Status();
 }
 
-Status try_to_announce(const RecordsOf& of, const Renaming& renaming) {
+Status try_to_announce(const RecordsOf& of, const RenameIntent& renaming) {
   CAIRN_TRY_ASSIGN(all, Notes::make(of));
   const std::string name = note_name(hex_of(renaming.id));
   Status status = all.write(name, bytes_of(renaming));
@@ -206,8 +206,8 @@ Status try_to_announce(const RecordsOf& of, const Renaming& renaming) {
 
 }  // namespace
 
-Status announce(const Job& job, const Renaming& renaming) {
-  Renaming noted = renaming;
+Status announce(const Job& job, const RenameIntent& renaming) {
+  RenameIntent noted = renaming;
   for (uint32_t node = 0; node < job.nodes(); ++node) noted.pools.push_back(job.node(node).pool);
   Status status;
   // ENOENT: the directory was empty, and somebody who cleans up removed it just now.
@@ -229,7 +229,7 @@ Status end_renaming(const RecordsOf& of, const Uuid& id) {
 
 namespace {
 
-Status rename_on_all(Job& job, const Renaming& renaming) {
+Status rename_on_all(Job& job, const RenameIntent& renaming) {
   const NameChange change = {NameOp::rename, 0, renaming.from, renaming.to};
   const Status here = change_name(job, change);
   if (!here.ok() && here.code() != ENOENT) return here;
@@ -262,7 +262,7 @@ Status finish_renamings(file::FileSystem& fs, const std::string& directory) {
   const Uuid own = uuid_of(fs);
   const RecordsOf of = records_of(fs, directory, tier::cover_name(directory));
   return for_each_open(
-      of, own, [&](const Notes& all, const std::string& id, const Renaming& renaming) {
+      of, own, [&](const Notes& all, const std::string& id, const RenameIntent& renaming) {
         // Records are moved once, by the pool that is done first: later the old name may have
         // others.
         const bool has_moved =
@@ -281,7 +281,7 @@ Status forget_renamings(file::FileSystem& fs, const std::string& directory) {
   const Uuid own = uuid_of(fs);
   const RecordsOf of = records_of(fs, directory, tier::cover_name(directory));
   return for_each_open(of, own,
-                       [&](const Notes& all, const std::string& id, const Renaming& renaming) {
+                       [&](const Notes& all, const std::string& id, const RenameIntent& renaming) {
                          return set_done(all, id, renaming, own);
                        });
 }

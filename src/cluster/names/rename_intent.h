@@ -23,7 +23,7 @@
 
 namespace cairn::cluster {
 
-struct Renaming {
+struct RenameIntent {
   Uuid id = {};
   std::string from;
   std::string to;
@@ -31,7 +31,7 @@ struct Renaming {
 };
 
 // Under the lock, before anything is changed, and after all is.
-Status announce(const Job& job, const Renaming& renaming);
+Status announce(const Job& job, const RenameIntent& renaming);
 Status end_renaming(const RecordsOf& of, const Uuid& id);
 
 // By who has taken the lock from a process that said it would do this one: on all nodes. Nothing,

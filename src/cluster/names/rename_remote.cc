@@ -22,7 +22,7 @@ Status remove_others(Job& job, uint32_t holder, const NodeNumbers& rest, const s
 
 }  // namespace
 
-Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {
+Status rename_remote(Job& job, const std::string& from, const std::string& to, bool keep) {
   uint32_t node = 0;
   // Directories above the new name may have been made by this node's programs before it was a job.
   bool has_parents = false;
@@ -51,8 +51,8 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
   NodeNumbers rest = other_nodes(job);
   std::erase(rest, node);
   if (!keep) CAIRN_TRY(remove_others(job, node, rest, to));
-  change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as remote_files.h says
-  put_away_elsewhere(job, to, rest);
+  change_name(job, {NameOp::displace, 0, to, ""}).ignore();  // as remote_files.h says
+  displace_on(job, to, rest);
   return Status();
 }
 

@@ -22,11 +22,11 @@
 namespace cairn::cluster {
 namespace {
 
-Result<std::unique_ptr<file::File>> make_unnamed(Job& job, const Spot& spot, uint32_t mode) {
+Result<std::unique_ptr<file::File>> make_unnamed(Job& job, const LocalEntry& entry, uint32_t mode) {
   return file::with_room(job.fs(), [&]() -> Result<std::unique_ptr<file::File>> {
     pool::SeatGuard seat(job.fs().pool);
     if (!seat.ok()) return pool::no_seat(job.fs().pool);
-    auto directory = file::live_inode(job.fs(), spot.parent);
+    auto directory = file::live_inode(job.fs(), entry.parent);
     if (!directory.ok()) return directory.status();
     auto made = file::create_unnamed(job.fs(), *seat, **directory, S_IFREG | (mode & 07777), true);
     if (!made.ok()) return made.status();
@@ -36,12 +36,12 @@ Result<std::unique_ptr<file::File>> make_unnamed(Job& job, const Spot& spot, uin
   });
 }
 
-Status copy(Job& job, const Elsewhere& from, const std::string& path, file::File& to) {
+Status copy(Job& job, const RemoteFile& from, const std::string& path, file::File& to) {
   Buffer buffer = job.buffers().take(std::min<uint64_t>(from.state.size, most_bytes));
   for (uint64_t at = 0; at < from.state.size;) {
     const size_t size = std::min<uint64_t>(from.state.size - at, most_bytes);
     CAIRN_TRY(
-        read_elsewhere(job, from.node, from.state.file, {buffer.bytes.get(), size, at}).status());
+        read_remote(job, from.node, from.state.file, {buffer.bytes.get(), size, at}).status());
     auto written = file::write_at(to, buffer.bytes.get(), size, at);
     if (!written.ok()) return written.status();
     if (*written != size)
@@ -80,10 +80,10 @@ class Patience {
 
 // One that cannot be taken is not copied before that is known. It may still be moving, for too
 // long.
-Result<Elsewhere> find_free(Job& job, const std::string& path) {
+Result<RemoteFile> find_free(Job& job, const std::string& path) {
   Patience patience;
   while (true) {
-    auto found = find_elsewhere(job, path, true);
+    auto found = find_remote(job, path, true);
     if (!found.ok() || found->state.busy == Busy::no) return found;
     if (patience.has_more(found->state.busy)) continue;
     if (found->state.busy == Busy::soon) return found;
@@ -93,7 +93,7 @@ Result<Elsewhere> find_free(Job& job, const std::string& path) {
 }
 
 // ENOENT: it is not there any more.
-Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op,
+Status ask_owner(Job& job, const RemoteFile& from, const std::string& path, Op op,
                  bool for_too_long = false) {
   Request request = {};
   request.op = op;
@@ -105,7 +105,7 @@ Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op
   return answers.all.empty() || answers.all.front().value == 0 ? missing(path) : Status();
 }
 
-Status reserve(Job& job, const Elsewhere& from, const std::string& path) {
+Status reserve(Job& job, const RemoteFile& from, const std::string& path) {
   Patience patience;
   for (bool for_too_long = from.state.busy == Busy::soon;;) {
     const Status status = ask_owner(job, from, path, Op::reserve_file, for_too_long);
@@ -117,17 +117,17 @@ Status reserve(Job& job, const Elsewhere& from, const std::string& path) {
 }
 
 // Its name here, in the place of what it replaces in the covered directory.
-Status give_name(Job& job, const FileState& from, const Spot& spot, uint64_t inode) {
+Status give_name(Job& job, const FileState& from, const LocalEntry& entry, uint64_t inode) {
   CAIRN_TRY(file::with_room(
-      job.fs(), [&] { return file::link_inode(job.fs(), inode, spot.parent, spot.name); }));
+      job.fs(), [&] { return file::link_inode(job.fs(), inode, entry.parent, entry.name); }));
   if (from.has_lower == 0) return Status();
-  auto parent = file::live_inode(job.fs(), spot.parent);
+  auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
   const file::LowerIdentity lower = {from.lower[0], from.lower[1], from.lower[2], from.lower[3]};
-  return tier::set_identity(job.fs(), {*parent, spot.parent}, spot.name, &lower);
+  return tier::set_identity(job.fs(), {*parent, entry.parent}, entry.name, &lower);
 }
 
-Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty,
+Status fill(Job& job, const RemoteFile& from, const std::string& path, bool empty,
             file::File& file) {
   if (!empty) CAIRN_TRY(copy(job, from, path, file));
   CAIRN_TRY(give_attributes(job, from.state, file.map()));
@@ -139,23 +139,23 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
 void take_back(Job& job, const FileState& from, const std::string& given, const file::Seen& inode) {
   const auto path = path_now(job, given, inode);
   if (!path.ok() || path->empty()) return;
-  auto spot = spot_of(job, *path);
-  if (!spot.ok() || !spot->is(inode)) return;
-  spot->has_lower = from.has_lower != 0;
-  forget(job, *spot).ignore();  // it is there twice, then, which the drains tell
+  auto entry = local_entry(job, *path);
+  if (!entry.ok() || !entry->is(inode)) return;
+  entry->has_lower = from.has_lower != 0;
+  forget(job, *entry).ignore();  // it is there twice, then, which the drains tell
 }
 
 // It is reserved, so nobody opens it there. First the name here, then the end there: killed between
 // the two, there are two rather than none.
-Status settle(Job& job, const Elsewhere& from, const std::string& path, const Spot& spot,
+Status settle(Job& job, const RemoteFile& from, const std::string& path, const LocalEntry& entry,
               const file::Seen& inode) {
-  Status status = give_name(job, from.state, spot, inode.number);
+  Status status = give_name(job, from.state, entry, inode.number);
   if (!status.ok()) {
     const std::string text = last_detail();
     take_back(job, from.state, path, inode);
     ask_owner(job, from, path, Op::release_reserved)
         .ignore();  // who waits for it does not for ever
-    const auto now = spot_of(job, path);
+    const auto now = local_entry(job, path);
     // Another process here was first.
     return now.ok() && now->exists() ? Status() : fail(status.code(), "%s", text.c_str());
   }
@@ -167,16 +167,16 @@ Status settle(Job& job, const Elsewhere& from, const std::string& path, const Sp
   return fail(status.code(), "%s", text.c_str());
 }
 
-bool is_still(Job& job, const Elsewhere& from, const std::string& path) {
-  const auto now = find_elsewhere(job, path);
+bool is_still(Job& job, const RemoteFile& from, const std::string& path) {
+  const auto now = find_remote(job, path);
   return now.ok() && now->node == from.node && now->state.file == from.state.file;
 }
 
 // ESTALE: it was changed while it was copied, by who did not open it.
 Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   CAIRN_TRY_ASSIGN(from, find_free(job, path));
-  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  CAIRN_TRY_ASSIGN(file, make_unnamed(job, spot, from.state.mode));
+  CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
+  CAIRN_TRY_ASSIGN(file, make_unnamed(job, entry, from.state.mode));
   Status status = fill(job, from, path, empty, *file);
   if (!status.ok()) {
     const std::string text = last_detail();
@@ -185,7 +185,7 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   }
   if (status.ok()) status = reserve(job, from, path);
   if (status.ok())
-    status = settle(job, from, path, spot, {file->number, file->inode->generation.load()});
+    status = settle(job, from, path, entry, {file->number, file->inode->generation.load()});
   const pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return status;  // this process has had one until now
   const file::Map map = file->map();
@@ -196,7 +196,7 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
 
 }  // namespace
 
-Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
+Status fetch_remote(Job& job, const std::string& path, bool empty) {
   constexpr int attempts = 3;
   for (int i = 0; i < attempts; ++i) {
     const Status status = try_to_fetch(job, path, empty);

@@ -27,8 +27,8 @@ FileState state_in(const NodeAnswers::One& one) {
 
 }  // namespace
 
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy,
-                                 Around* around) {
+Result<RemoteFile> find_remote(Job& job, const std::string& path, bool asks_busy,
+                               OtherNodes* around) {
   if (!job.has_messages()) return missing(path);
   Request request = request_of(Op::look_file);
   request.which = asks_busy ? 1 : 0;
@@ -49,7 +49,7 @@ Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_bu
     }
     job.note_taken(past);
     if (around != nullptr) *around = {std::move(removed), past};
-    if (first != nullptr) return Elsewhere{first->node, state_in(*first)};
+    if (first != nullptr) return RemoteFile{first->node, state_in(*first)};
     // One that went from a node that was asked last to one that was asked first is on none.
     if (!any_taken) return missing(path);
   }
@@ -59,7 +59,7 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
                               const std::string& text, const Step& lacks) {
   uint32_t asked = job.nodes();
   for (int i = 0; i < most_nodes_asked; ++i) {
-    CAIRN_TRY_ASSIGN(found, find_elsewhere(job, path));
+    CAIRN_TRY_ASSIGN(found, find_remote(job, path));
     if (found.node == asked) CAIRN_TRY(lacks());
     asked = found.node;
     const NodeAnswers answers = ask_nodes(job, {found.node}, request, text);

@@ -10,19 +10,19 @@
 
 namespace cairn::cluster {
 
-struct Elsewhere {
+struct RemoteFile {
   uint32_t node = 0;
   FileState state = {};
 };
 // What is told of the nodes besides, also where none has the file.
-struct Around {
+struct OtherNodes {
   // Those that have removed or moved away what the covered directory has under the name.
   std::vector<uint32_t> removed;
   std::vector<Past> past;  // of all
 };
 // Whether it could be taken is told if it is asked for.
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false,
-                                 Around* around = nullptr);
+Result<RemoteFile> find_remote(Job& job, const std::string& path, bool asks_busy = false,
+                               OtherNodes* around = nullptr);
 // A file that moves is asked for again at the node that it has moved to. Each taking of a file is a
 // step ahead for some process, so this many tries are enough.
 inline constexpr int most_nodes_asked = 1000;

@@ -35,20 +35,20 @@ uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
   return inode_number(mixed);
 }
 
-void put_away_elsewhere(Job& job, const std::string& path, const NodeNumbers& nodes) {
+void displace_on(Job& job, const std::string& path, const NodeNumbers& nodes) {
   if (nodes.empty()) return;
   Request request = request_of(Op::change_name);
-  request.which = static_cast<uint32_t>(NameOp::put_away);
+  request.which = static_cast<uint32_t>(NameOp::displace);
   ask_nodes(job, nodes, request, path + '\0').status.ignore();  // as remote_files.h says
 }
 
-void put_away_everywhere(Job& job, const std::string& path) {
-  change_name(job, {NameOp::put_away, 0, path, ""}).ignore();  // as remote_files.h says
-  if (job.has_messages()) put_away_elsewhere(job, path, other_nodes(job));
+void displace_everywhere(Job& job, const std::string& path) {
+  change_name(job, {NameOp::displace, 0, path, ""}).ignore();  // as remote_files.h says
+  if (job.has_messages()) displace_on(job, path, other_nodes(job));
 }
 
-Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags) {
-  CAIRN_TRY_ASSIGN(hold, Hold::take(job, path, false));
+Result<std::unique_ptr<file::File>> open_remote(Job& job, const std::string& path, int flags) {
+  CAIRN_TRY_ASSIGN(hold, RemotePin::take(job, path, false));
   const FileState& state = hold->state();
   const tier::SourceAttributes attributes = {state.mode, state.uid, state.gid, state.size,
                                              state.mtime};
@@ -57,21 +57,22 @@ Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& 
         const uint64_t size = hold->state().size;
         if (piece.offset >= size) return uint64_t{0};
         const uint64_t n = std::min<uint64_t>(piece.size, size - piece.offset);
-        return read_elsewhere(job, hold->node(), hold->file(), {piece.buffer, n, piece.offset});
+        return read_remote(job, hold->node(), hold->file(), {piece.buffer, n, piece.offset});
       });
 }
 
-Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags) {
-  CAIRN_TRY_ASSIGN(hold, Hold::take(job, path, true));
+Result<std::unique_ptr<file::File>> open_remote_writer(Job& job, const std::string& path,
+                                                       int flags) {
+  CAIRN_TRY_ASSIGN(hold, RemotePin::take(job, path, true));
   const FileState& state = hold->state();
-  auto written = std::make_shared<Written>(hold, path);
+  auto written = std::make_shared<RemoteWriter>(hold, path);
   job.add_contents(written);
   if ((flags & O_TRUNC) != 0) CAIRN_TRY(written->set_size(0));
   return tier::open_source(job.fs(), {state.mode, state.uid, state.gid, state.size, state.mtime},
                            flags & ~O_TRUNC, written);
 }
 
-Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece) {
+Result<uint64_t> read_remote(Job& job, uint32_t node, const Uuid& file, const Target& piece) {
   uint64_t done = 0;
   while (done < piece.size) {
     const ByteRun run = {piece.offset + done, std::min<uint64_t>(piece.size - done, most_bytes)};
@@ -95,14 +96,13 @@ Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const
   return done;
 }
 
-Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size) {
+Status set_remote_size(Job& job, const std::string& path, uint64_t size) {
   FileChange wanted;
   wanted.size = size;
   return change(job, path, wanted);
 }
 
-Status set_attributes_elsewhere(Job& job, const std::string& path,
-                                const NewAttributes& attributes) {
+Status set_remote_attributes(Job& job, const std::string& path, const NewAttributes& attributes) {
   FileChange wanted;
   const auto given = [](const auto& value) { return value ? *value : FileChange::same; };
   wanted.attributes.mode = given(attributes.mode);
@@ -113,7 +113,7 @@ Status set_attributes_elsewhere(Job& job, const std::string& path,
   return change(job, path, wanted);
 }
 
-Status remove_elsewhere(Job& job, const std::string& path) {
+Status remove_remote(Job& job, const std::string& path) {
   if (!job.has_messages()) return missing(path);
   for (int i = 0; i < most_nodes_asked; ++i) {
     const NodeAnswers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
@@ -121,13 +121,13 @@ Status remove_elsewhere(Job& job, const std::string& path) {
     const bool any = std::any_of(answers.all.begin(), answers.all.end(),
                                  [](const NodeAnswers::One& one) { return one.value != 0; });
     if (any) return Status();
-    CAIRN_TRY(find_elsewhere(job, path).status());
+    CAIRN_TRY(find_remote(job, path).status());
   }
   return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
 }
 
-Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory) {
-  std::vector<NameElsewhere> names;
+Result<std::vector<RemoteName>> list_remote(Job& job, const std::string& directory) {
+  std::vector<RemoteName> names;
   if (!job.has_messages()) return names;
   for (const uint32_t node : other_nodes(job)) {
     Request request = request_of(Op::list_files);

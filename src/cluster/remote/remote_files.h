@@ -20,31 +20,32 @@ namespace cairn::cluster {
 // This node has a file of the name now, or the job has: what the covered directory has there goes
 // out of the way, where these nodes have removed it. What is not as it was when they did, their
 // drains tell.
-void put_away_elsewhere(Job& job, const std::string& path, const std::vector<uint32_t>& nodes);
+void displace_on(Job& job, const std::string& path, const std::vector<uint32_t>& nodes);
 // On all nodes.
-void put_away_everywhere(Job& job, const std::string& path);
+void displace_everywhere(Job& job, const std::string& path);
 // The number that it shows as its inode's: on all nodes but its own the same, and none that an
 // inode of a pool has.
 uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode);
 
 // For reading, with the size that it has now; its bytes come from its node when they are read.
 // `flags` as for open(2).
-Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags);
+Result<std::unique_ptr<file::File>> open_remote(Job& job, const std::string& path, int flags);
 // For writing (and reading) where it lies (remote_writer.h).
-Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags);
+Result<std::unique_ptr<file::File>> open_remote_writer(Job& job, const std::string& path,
+                                                       int flags);
 // A piece of an ordinary file of another node, which is that long. EIO: it is gone, or shorter.
-Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
-Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);
-Status set_attributes_elsewhere(Job& job, const std::string& path, const NewAttributes& attributes);
-Status remove_elsewhere(Job& job, const std::string& path);
+Result<uint64_t> read_remote(Job& job, uint32_t node, const Uuid& file, const Target& piece);
+Status set_remote_size(Job& job, const std::string& path, uint64_t size);
+Status set_remote_attributes(Job& job, const std::string& path, const NewAttributes& attributes);
+Status remove_remote(Job& job, const std::string& path);
 // It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open
 // there, or it is more than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.
-Status fetch_elsewhere(Job& job, const std::string& path, bool empty);
+Status fetch_remote(Job& job, const std::string& path, bool empty);
 
-struct NameElsewhere {
+struct RemoteName {
   uint64_t inode = 0;  // inode_number()
   std::string name;
 };
-Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory);
+Result<std::vector<RemoteName>> list_remote(Job& job, const std::string& directory);
 
 }  // namespace cairn::cluster

@@ -46,24 +46,25 @@ NodeAnswers ask_until_settled(const Job& job, Request request, const std::string
 
 }  // namespace
 
-Result<std::shared_ptr<Hold>> Hold::take(Job& job, const std::string& path, bool writing) {
+Result<std::shared_ptr<RemotePin>> RemotePin::take(Job& job, const std::string& path,
+                                                   bool writing) {
   if (!job.has_messages()) return missing(path);
   Request request = {};
   request.op = Op::hold_file;
   request.which = writing ? 1 : 0;
   const NodeAnswers answers = ask_until_settled(job, request, path);
   // If several have one, those that are not wanted let go of theirs here.
-  std::shared_ptr<Hold> first;
+  std::shared_ptr<RemotePin> first;
   for (const NodeAnswers::One& one : answers.all) {
     if (one.size != sizeof(FileState)) continue;
-    auto hold = std::make_shared<Hold>(job, one.node, state_in(one), writing);
+    auto hold = std::make_shared<RemotePin>(job, one.node, state_in(one), writing);
     if (first == nullptr) first = std::move(hold);
   }
   CAIRN_TRY(answers.status);
-  return first == nullptr ? Result<std::shared_ptr<Hold>>(missing(path)) : first;
+  return first == nullptr ? Result<std::shared_ptr<RemotePin>>(missing(path)) : first;
 }
 
-Hold::~Hold() {
+RemotePin::~RemotePin() {
   // With the job its servers let go of everything.
   if (!job_.has_ended()) let_go(job_, node_, state_, writing_);
 }

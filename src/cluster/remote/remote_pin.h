@@ -1,6 +1,6 @@
-// Hold: an ordinary file of another node's pool that a process here has open. Its node keeps it
-// open as well: it is not moved to another node, and what is removed there can be read and written
-// on.
+// RemotePin keeps an ordinary file of another node's pool open for a process of this node. The
+// other node keeps it open as well: it is not moved to another node, and after its removal it can
+// still be read and written.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace cairn::cluster {
 
-class Hold {
+class RemotePin {
  public:
   // ENOENT: no other node has a file of the name.
-  static Result<std::shared_ptr<Hold>> take(Job& job, const std::string& path, bool writing);
-  Hold(Job& job, uint32_t node, const FileState& state, bool writing)
+  static Result<std::shared_ptr<RemotePin>> take(Job& job, const std::string& path, bool writing);
+  RemotePin(Job& job, uint32_t node, const FileState& state, bool writing)
       : job_(job), node_(node), state_(state), writing_(writing) {}
-  ~Hold();
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  ~RemotePin();
+  RemotePin(const RemotePin&) = delete;
+  RemotePin& operator=(const RemotePin&) = delete;
 
   [[nodiscard]] Job& job() const { return job_; }
   [[nodiscard]] uint32_t node() const { return node_; }

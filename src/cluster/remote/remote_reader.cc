@@ -12,7 +12,7 @@ constexpr size_t largest_window = size_t{1} << 20;
 }  // namespace
 
 // Fills the window from `offset` on.
-Status Reader::fetch(uint64_t offset) {
+Status RemoteReader::fetch(uint64_t offset) {
   const bool goes_on = offset == window_at_ + window_.size() && !window_.empty();
   next_ = goes_on ? std::min(next_ * 4, largest_window) : smallest_window;
   window_.resize(next_);
@@ -23,7 +23,7 @@ Status Reader::fetch(uint64_t offset) {
   return n.status();
 }
 
-Result<size_t> Reader::read(void* buffer, size_t size, uint64_t offset) {
+Result<size_t> RemoteReader::read(void* buffer, size_t size, uint64_t offset) {
   const std::lock_guard guard(mutex_);
   if (!read_) return fail(EIO, "cannot read a file of other nodes after MPI_Finalize");
   if (size >= largest_window) {
@@ -44,15 +44,15 @@ Result<size_t> Reader::read(void* buffer, size_t size, uint64_t offset) {
   return done;
 }
 
-void Reader::end() {
+void RemoteReader::end() {
   const std::lock_guard guard(mutex_);
   read_ = nullptr;
 }
 
 Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
                                                      const tier::SourceAttributes& attributes,
-                                                     int flags, Reader::Read read) {
-  auto reader = std::make_shared<Reader>(std::move(read));
+                                                     int flags, RemoteReader::Read read) {
+  auto reader = std::make_shared<RemoteReader>(std::move(read));
   job.add_contents(reader);
   return tier::open_source(job.fs(), attributes, flags, reader);
 }

@@ -1,5 +1,5 @@
-// What other nodes hold, as an ordinary open file for reading by name: one without a name of its
-// own, whose bytes come when they are read.
+// RemoteReader serves bytes of other nodes as an ordinary open file without a name. It fetches
+// bytes when the process reads them.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace cairn::cluster {
 
-class Reader final : public RemoteContents {
+class RemoteReader final : public RemoteContents {
  public:
   // Reads a piece; short at the end of file only.
   using Read = std::function<Result<uint64_t>(const Target& piece)>;
-  explicit Reader(Read read) : read_(std::move(read)) {}
+  explicit RemoteReader(Read read) : read_(std::move(read)) {}
   Result<size_t> read(void* buffer, size_t size, uint64_t offset) override;
   void end() override;
 
@@ -36,6 +36,6 @@ class Reader final : public RemoteContents {
 // `flags` as for open(2); no permission is looked at.
 Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
                                                      const tier::SourceAttributes& attributes,
-                                                     int flags, Reader::Read read);
+                                                     int flags, RemoteReader::Read read);
 
 }  // namespace cairn::cluster

@@ -25,17 +25,17 @@ std::vector<uint8_t> gather(const iovec* vector, int count) {
 
 }  // namespace
 
-Status Written::ended() const {
+Status RemoteWriter::ended() const {
   return fail(EIO, "%s: it lies on another host, which cannot be asked after MPI_Finalize",
               path_.c_str());
 }
 
-void Written::end() {
+void RemoteWriter::end() {
   const std::unique_lock guard(mutex_);
   hold_ = nullptr;
 }
 
-Result<int64_t> Written::ask(Request request, const void* bytes, size_t size, uint64_t* word) {
+Result<int64_t> RemoteWriter::ask(Request request, const void* bytes, size_t size, uint64_t* word) {
   const std::shared_lock guard(mutex_);
   if (hold_ == nullptr) return ended();
   request.uuid = hold_->file();
@@ -53,7 +53,7 @@ Result<int64_t> Written::ask(Request request, const void* bytes, size_t size, ui
   return head.value;
 }
 
-Result<size_t> Written::read(void* buffer, size_t size, uint64_t offset) {
+Result<size_t> RemoteWriter::read(void* buffer, size_t size, uint64_t offset) {
   const std::shared_lock guard(mutex_);
   if (hold_ == nullptr) return ended();
   size_t done = 0;
@@ -78,7 +78,7 @@ Result<size_t> Written::read(void* buffer, size_t size, uint64_t offset) {
   return done;
 }
 
-Result<size_t> Written::write(const void* buffer, size_t size, uint64_t offset) {
+Result<size_t> RemoteWriter::write(const void* buffer, size_t size, uint64_t offset) {
   size_t done = 0;
   while (done < size) {
     const size_t piece = std::min<size_t>(size - done, most_written);
@@ -95,7 +95,7 @@ Result<size_t> Written::write(const void* buffer, size_t size, uint64_t offset) 
 }
 
 // What does not fit into one message gets its place by zeros, so that it stays together.
-Result<size_t> Written::append(const iovec* vector, int count, uint64_t* offset) {
+Result<size_t> RemoteWriter::append(const iovec* vector, int count, uint64_t* offset) {
   const std::vector<uint8_t> bytes = gather(vector, count);
   const size_t first = std::min<size_t>(bytes.size(), most_written);
   Request request = request_of(Op::append_held);
@@ -109,19 +109,19 @@ Result<size_t> Written::append(const iovec* vector, int count, uint64_t* offset)
   return first + rest;
 }
 
-Status Written::set_size(uint64_t size) {
+Status RemoteWriter::set_size(uint64_t size) {
   return ask(request_of(Op::cut_held, static_cast<int64_t>(size)), nullptr, 0).status();
 }
 
-Status Written::change(const Change& change) {
+Status RemoteWriter::change(const Change& change) {
   FileChange wanted;
   wanted.attributes = change;
   return ask(request_of(Op::change_held), &wanted, sizeof wanted).status();
 }
 
-Status Written::sync() { return ask(request_of(Op::sync_held), nullptr, 0).status(); }
+Status RemoteWriter::sync() { return ask(request_of(Op::sync_held), nullptr, 0).status(); }
 
-Status Written::look(State* state) {
+Status RemoteWriter::look(State* state) {
   const std::shared_lock guard(mutex_);
   if (hold_ == nullptr) return ended();
   Request request = request_of(Op::look_held);

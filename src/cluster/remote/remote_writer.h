@@ -1,5 +1,6 @@
-// Written: a file of another node's pool that is open for writing here. It stays there, and each
-// call is a message: what returned is there for all, in the order of the calls.
+// RemoteWriter writes and reads a file of another node's pool that is open here. The file stays
+// there, and each call is a message. After a call has returned, all nodes see its effect, in the
+// order of the calls.
 #pragma once
 
 #include <memory>
@@ -13,10 +14,10 @@
 
 namespace cairn::cluster {
 
-class Written final : public RemoteContents, public file::Remote {
+class RemoteWriter final : public RemoteContents, public file::Remote {
  public:
   // `path`: its name, for messages.
-  Written(std::shared_ptr<Hold> hold, std::string path)
+  RemoteWriter(std::shared_ptr<RemotePin> hold, std::string path)
       : path_(std::move(path)), hold_(std::move(hold)) {}
 
   void end() override;
@@ -37,7 +38,7 @@ class Written final : public RemoteContents, public file::Remote {
 
   const std::string path_;
   std::shared_mutex mutex_;     // exclusive: end()
-  std::shared_ptr<Hold> hold_;  // null once the job has ended
+  std::shared_ptr<RemotePin> hold_;  // null once the job has ended
 };
 
 }  // namespace cairn::cluster

@@ -19,7 +19,7 @@ bool is_same(const Holder& one, const Holder& other) {
 
 }  // namespace
 
-Reply Homes::lock(Home* home, const Request& request, const std::string& text, More* more) {
+Reply Coordinator::lock(Home* home, const Request& request, const std::string& text, More* more) {
   Reply reply = {};
   Holder gone = {};
   static_assert(sizeof gone == sizeof request.uuid);
@@ -34,24 +34,24 @@ Reply Homes::lock(Home* home, const Request& request, const std::string& text, M
   home->holder = asks_for(request);
   if (takes_over || home->unfinished) {
     Packer left;
-    for (const std::string& one : home->undertakings) left.text(one);
+    for (const std::string& one : home->intents) left.text(one);
     more->left = std::move(left.bytes);
     reply.size = more->left.size();
   } else {
-    home->undertakings.clear();
+    home->intents.clear();
   }
   home->unfinished = false;
   home->has_told = !text.empty();
   if (text.empty()) return reply;
   // Those of who was killed while he finished another's stay: to finish one twice does no harm.
   constexpr size_t most = 8;
-  if (home->undertakings.size() == most) home->undertakings.erase(home->undertakings.begin());
-  home->undertakings.push_back(text.substr(0, longest_undertaking));
+  if (home->intents.size() == most) home->intents.erase(home->intents.begin());
+  home->intents.push_back(text.substr(0, longest_intent));
   return reply;
 }
 
-Reply Homes::answer(const Request& request, const ByteRun* runs, const std::string& text,
-                    More* more) {
+Reply Coordinator::answer(const Request& request, const ByteRun* runs, const std::string& text,
+                          More* more) {
   const std::lock_guard guard(mutex_);
   Reply reply = {};
   if (request.op == Op::end) {
@@ -77,7 +77,7 @@ Reply Homes::answer(const Request& request, const ByteRun* runs, const std::stri
       if (is_same(home.holder, asks_for(request))) {
         home.holder = {};
         home.unfinished = request.uuid != Uuid{};
-        if (home.unfinished && home.has_told) home.undertakings.pop_back();
+        if (home.unfinished && home.has_told) home.intents.pop_back();
       }
       return reply;
     case Op::post:

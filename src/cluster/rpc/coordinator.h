@@ -1,6 +1,6 @@
-// Home: what the processes that have a file open share: words, a lock, and what was written at
-// once. It lies in the memory of one server, that of the node of the group's rank 0, and goes with
-// the job.
+// Coordinator keeps what the processes that have a file open share: words, a lock, and a log of
+// what they wrote immediately. It lies in the memory of one server, on the node of the group's rank
+// 0, and ends with the job.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace cairn::cluster {
 
-class Homes {
+class Coordinator {
  public:
   static constexpr uint32_t words = 4;
 
@@ -28,10 +28,10 @@ class Homes {
 
  private:
   struct Home {
-    int64_t words[Homes::words] = {};
+    int64_t words[Coordinator::words] = {};
     Holder holder = {};  // of the lock; process 0: nobody
     // What it does with it, and behind that of one from whom it was taken.
-    std::vector<std::string> undertakings;
+    std::vector<std::string> intents;
     bool has_told = false;    // the last one is the holder's
     bool unfinished = false;  // who had it last could not finish the others
     std::vector<Posted> log;  // of the entries from `first` on

@@ -81,7 +81,7 @@ class Job {
 
   // For its server (serve.h).
   HeldFiles& held() { return held_; }
-  Homes& homes() { return homes_; }
+  Coordinator& coordinator() { return homes_; }
   // A part, kept open from one request to the next. ENOENT: there is none.
   Result<Part> part_to_serve(const Uuid& uuid);
   // A renaming that was not told to be over has ended when another one begins: its process was
@@ -126,7 +126,7 @@ class Job {
   std::vector<std::weak_ptr<RemoteContents>> contents_;
   int64_t number_of_names_ = 0;
   std::atomic<SpecialRemoved> special_removed_{nullptr};
-  Homes homes_;
+  Coordinator homes_;
   HeldFiles held_{fs_};
   Buffers buffers_;
   std::mutex heard_mutex_;

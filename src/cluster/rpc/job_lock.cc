@@ -26,13 +26,13 @@ Request request_of(Op op, uint64_t home, const Holder& process) {
 // Who has the lock; nobody (process 0): it is the caller's. `gone`: was found dead with it.
 Result<Holder> try_lock(const Job& job, uint32_t node, Request request, const Holder& gone,
                         Told* told) {
-  const std::string text = told == nullptr ? "" : told->undertaking;
+  const std::string text = told == nullptr ? "" : told->intent;
   request.text = text.size();
   std::memcpy(request.uuid.data(), &gone, sizeof gone);
   std::vector<uint8_t> asked(sizeof request + text.size());
   std::memcpy(asked.data(), &request, sizeof request);
   std::memcpy(asked.data() + sizeof request, text.data(), text.size());
-  constexpr size_t most_left = 10 * longest_undertaking;
+  constexpr size_t most_left = 10 * longest_intent;
   const size_t capacity = sizeof(Reply) + (told == nullptr ? detail_capacity : most_left);
   const auto reply = std::make_unique_for_overwrite<uint8_t[]>(capacity);
   Question question = {node, asked.data(), asked.size(), reply.get(), capacity, 0};

@@ -20,7 +20,7 @@ uint64_t process_number(const Job& job);
 // What the lock's keeper is told along with it, and what was told it by those from whom it was
 // taken, the oldest first.
 struct Told {
-  std::string undertaking;
+  std::string intent;
   std::vector<std::string> left;
 };
 // Not recursive. `home`: the lock's name at node `node`; `path`: what it is taken for.

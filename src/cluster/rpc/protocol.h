@@ -137,7 +137,7 @@ struct Posted {
 
 inline constexpr uint64_t most_bytes = 8ULL << 20;            // that follow a reply
 inline constexpr uint64_t most_news = 1024;                   // entries that a reply holds
-inline constexpr uint64_t longest_undertaking = 12ULL << 10;  // that is told with a lock
+inline constexpr uint64_t longest_intent = 12ULL << 10;       // that is told with a lock
 inline constexpr uint64_t most_listed = 64ULL << 10;          // bytes of names in a reply
 inline constexpr uint64_t most_runs = 32768;                  // that follow a request
 inline constexpr uint64_t most_written = 512ULL << 10;        // bytes that follow a request

@@ -200,9 +200,10 @@ Status note_renaming(Job& job, const Asked& asked, Answer* /*answer*/) {
   return Status();
 }
 
-Status ask_home(Job& job, const Asked& asked, Answer* answer) {
-  Homes::More more;
-  const Reply reply = job.homes().answer(asked.request, asked.runs.data(), asked.text(), &more);
+Status ask_coordinator(Job& job, const Asked& asked, Answer* answer) {
+  Coordinator::More more;
+  const Reply reply =
+      job.coordinator().answer(asked.request, asked.runs.data(), asked.text(), &more);
   if (reply.error != 0)
     return fail(reply.error, "invalid request: unknown to the home of the file");
   answer->value = reply.value;
@@ -241,7 +242,7 @@ constexpr Handlers handlers = [] {
   on(Op::note_renaming, note_renaming);
   for (const Op op :
        {Op::fetch_add, Op::store, Op::lock, Op::unlock, Op::post, Op::news, Op::trim, Op::end})
-    on(op, ask_home);
+    on(op, ask_coordinator);
   return of;
 }();
 

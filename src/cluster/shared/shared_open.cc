@@ -55,11 +55,11 @@ Status check_path(const std::string& path) {
 
 // What would be written there goes past the parts, and no share map would hear of it.
 Status check_no_writer(Job& job, const std::string& path) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.code() == ENOENT ? Status() : spot.status();
-  if (!spot->exists()) return Status();
+  auto entry = local_entry(job, path);
+  if (!entry.ok()) return entry.code() == ENOENT ? Status() : entry.status();
+  if (!entry->exists()) return Status();
   const bool is_read_only = file::for_each_open_file(job.fs(), [&](const format::OpenFile& open) {
-    return open.inode.load() != spot->map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
+    return open.inode.load() != entry->map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
   });
   if (is_read_only) return Status();
   return fail(EBUSY, "%s: other calls have it open for writing on node %s, and must close it first",
@@ -74,7 +74,7 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   struct stat st = {};
   const auto look = [&] { return stat_below(job_.directory(), wanted.path, &st); };
   // One that was removed by its name is still there until that is drained.
-  if (look().ok()) put_away_everywhere(job_, wanted.path);
+  if (look().ok()) displace_everywhere(job_, wanted.path);
   const Status looked = look();
   const bool there = looked.ok();
   if (!there && looked.code() != ENOENT && looked.code() != ENOTDIR) return looked;

@@ -5,7 +5,8 @@
 
 namespace cairn::cluster {
 
-Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags) {
+Result<std::unique_ptr<file::File>> open_shared_reader(Job& job, const std::string& path,
+                                                       int flags) {
   auto looked = SharedFile::look(job, path);
   if (!looked.ok()) return looked.status();
   const std::shared_ptr<SharedFile> file = std::move(*looked);

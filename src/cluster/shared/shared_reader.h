@@ -11,6 +11,7 @@ namespace cairn::cluster {
 
 // As the last commit left it; `flags` as for open(2). No permission is looked at. ENOENT: there is
 // no such shared file.
-Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags);
+Result<std::unique_ptr<file::File>> open_shared_reader(Job& job, const std::string& path,
+                                                       int flags);
 
 }  // namespace cairn::cluster

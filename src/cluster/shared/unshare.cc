@@ -161,7 +161,7 @@ Status put_into_cover(Job& job, const std::string& path, const Uuid& uuid, uint6
   if (*present == part) return Status();  // somebody was killed who had come this far
   auto parts = tier::find_parts(fs, job.cover(), false);
   if (!parts.ok()) return parts.status();
-  const std::string second = hex_of(uuid) + plain_suffix;
+  const std::string second = hex_of(uuid) + unshared_suffix;
   if (Status status = file::link_inode(fs, part, *parts, second);
       !status.ok() && status.code() != EEXIST)
     return status;
@@ -170,7 +170,7 @@ Status put_into_cover(Job& job, const std::string& path, const Uuid& uuid, uint6
 
 }  // namespace
 
-Status make_plain(Job& job, const std::string& path, bool empty) {
+Status unshare(Job& job, const std::string& path, bool empty) {
   return with_record(job, path, [&](Record& record) -> Status {
     CAIRN_TRY(check_closed(job, record, path));
     if (empty) {

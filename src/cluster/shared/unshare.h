@@ -9,11 +9,11 @@
 namespace cairn::cluster {
 
 // The part's second name among the parts, before it is renamed into the cover.
-inline constexpr const char* plain_suffix = ".plain";
+inline constexpr const char* unshared_suffix = ".plain";
 
 // ENOENT if there is no such shared file; EBUSY while it is open; EIO names a node that holds bytes
 // of it and is none of the job's, ESTALE a file in lower that changed; ENOSPC. `empty`: without its
 // contents. Killed at any moment it can be done again.
-Status make_plain(Job& job, const std::string& path, bool empty);
+Status unshare(Job& job, const std::string& path, bool empty);
 
 }  // namespace cairn::cluster
