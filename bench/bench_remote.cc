@@ -1,5 +1,5 @@
 // bench_remote: reading what lies on another host, through MPI-IO on covered files and by the same
-// MPI's MPI_Get, between two hosts of deploy/virtual-cluster.
+// MPI's MPI_Get, between two hosts of testbeds/virtual-cluster.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +58,7 @@ int measure(int argc, char** argv) {
       parse_settings(argc, argv, "reading from another host: MPI-IO on covered files and MPI_Get");
   const std::filesystem::path build =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const std::string cluster = CAIRN_SOURCE_DIRECTORY "/deploy/virtual-cluster/vcluster";
+  const std::string cluster = CAIRN_SOURCE_DIRECTORY "/testbeds/virtual-cluster/vcluster";
   std::string directory = std::filesystem::temp_directory_path() / "cairn-bench-remote-XXXXXX";
   if (mkdtemp(directory.data()) == nullptr) {
     std::perror(directory.c_str());

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Makes the example report of `cairn bench`: raw data, page, and a text that names machine and commit.
+# Makes the example report of `cairn bench`: raw data, page, and a text that names machine and
+# commit.
 #
-#   scripts/bench_example.sh [MATRIX]      default tokio-abc-small; results go to docs/results/example
+#   scripts/bench_example.sh [MATRIX]
 #
-# The directory of the disk system is build/bench. Run it on a quiet machine, with everything committed.
+# MATRIX is tokio-abc-small if it is not given. Results go to docs/results/example.
+#
+# The directory of the disk system is build/bench. Run it on a quiet machine, with everything
+# committed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 matrix=${1:-tokio-abc-small}
@@ -12,7 +16,8 @@ most_bytes=$((2 << 20))
 cairn=$PWD/build/release/bin/cairn
 
 if [ -n "$(git status --porcelain -- . ":(exclude)$target")" ]; then
-  echo "bench_example.sh: the tree has changes that are not committed; the report could not name what ran" >&2
+  echo "bench_example.sh: the tree has changes that are not committed;" \
+    "the report could not name what ran" >&2
   exit 1
 fi
 commit=$(git rev-parse --short=12 HEAD)
@@ -22,7 +27,8 @@ trap 'rm -rf "$made"' EXIT
 (cd build/bench && "$cairn" bench run "$matrix" --output "../../$made/run")
 bytes=$(cat "$made"/run/* | wc -c)
 if [ "$bytes" -gt "$most_bytes" ]; then
-  echo "bench_example.sh: the report has $bytes bytes, more than $most_bytes; choose a smaller matrix" >&2
+  echo "bench_example.sh: the report has $bytes bytes, more than $most_bytes;" \
+    "choose a smaller matrix" >&2
   exit 1
 fi
 mkdir -p "$target"

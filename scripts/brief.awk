@@ -1,4 +1,5 @@
-# Shortens what ninja prints: of the lines "[12/345] Building …", one for each tenth of the work; all others stay.
+# Shortens what ninja prints: of the lines "[12/345] Building …", one for each tenth of the work;
+# all others stay.
 match($0, /^\[[0-9]+\/[0-9]+\] /) {
   split(substr($0, 2, RLENGTH - 3), step, "/")
   # The first lines look for changed files, and say nothing of the work.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# scripts/coverage.sh JOBS: runs the tests of build/coverage and reports the line coverage of src/. Fails
-# below nine lines in ten. What is left are mostly the ways of real devices (dax, protection keys), which
-# only the slow tests' virtual machine has, and a system's refusals that cannot be provoked.
+# scripts/coverage.sh JOBS: runs the tests of build/coverage and reports the line coverage of src/.
+# Fails below nine lines in ten. What is left are mostly the ways of real devices (dax, protection
+# keys), which only the slow tests' virtual machine has, and a system's refusals that cannot be
+# provoked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${1:-2}

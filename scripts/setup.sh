@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# shellcheck disable=SC2034  # the lists are reached by name: debian_$group, dnf_$group, spack_$group
+# shellcheck disable=SC2034  # lists are reached by name: debian_$group, dnf_$group, spack_$group
 # Installs what Cairn needs to be built, tested and worked on, where it is missing.
 #
-#   scripts/setup.sh [--list] [GROUP...]      groups: build demo bench test dev slow (default: build test)
+#   scripts/setup.sh [--list] [GROUP...]
+#
+# Groups: build demo bench test dev slow; default: build test.
 #
 # Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
 # is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
@@ -19,12 +21,14 @@ debian_build=(
 debian_demo=(
   python3 git sqlite3 fio openmpi-bin libopenmpi-dev
 )
-# What `cairn bench` needs: both MPIs, parallel HDF5, and Python modules; rich draws its progress bar.
+# What `cairn bench` needs: both MPIs, parallel HDF5, and Python modules; rich draws its progress
+# bar.
 debian_bench=(
   python3 python3-yaml python3-jsonschema python3-rich
   openmpi-bin libopenmpi-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
 )
-# What the tests run besides: test frameworks, the demo's programs, readers of exported checkpoints and others.
+# What the tests run besides: test frameworks, the demo's programs, readers of exported checkpoints
+# and others.
 debian_test=(
   "${debian_demo[@]}" "${debian_bench[@]}"
   libgtest-dev libbenchmark-dev rsync tar attr procps gfortran
@@ -35,9 +39,10 @@ debian_test=(
 debian_dev=(
   clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr shellcheck
 )
-# What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm), whose kernel is
-# downloaded by the script itself and never installed, virtual environments with other MPIs, large unchanged programs, and
-# what it takes to build the tests of HDF5, PnetCDF and netCDF; debootstrap unpacks a later Debian for its PyTorch.
+# What `make test-slow` needs besides: a virtual machine with NVDIMMs (testbeds/nvdimm-vm), whose
+# kernel is downloaded by the script itself and never installed, virtual environments with other
+# MPIs, large unchanged programs, and what it takes to build the tests of HDF5, PnetCDF and netCDF;
+# debootstrap unpacks a later Debian for its PyTorch.
 debian_slow=(
   qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
@@ -54,21 +59,21 @@ crates_slow=(fsx@0.3.2 pjdfstest@0.2.2)
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
 dnf_demo="python3 git sqlite fio openmpi-devel"
-dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel hdf5-openmpi-devel
-  hdf5-mpich-devel"
+dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel
+  hdf5-openmpi-devel hdf5-mpich-devel"
 dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr procps-ng
   gcc-gfortran iproute util-linux python3-numpy python3-mpi4py-openmpi
   hdf5 netcdf python3-h5py python3-netcdf4 python3-xarray"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
-dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
-  python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
+dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi
+  python3-mpi4py-openmpi hdf5 python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
   postgresql-server python3-lmdb python3-plyvel chromium slurm slurm-slurmctld slurm-slurmd munge
   debootstrap"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"
-spack_test="$spack_demo $spack_bench googletest benchmark py-numpy py-mpi4py rsync iproute2 hdf5 netcdf-c
-  py-h5py py-netcdf4 py-xarray"
+spack_test="$spack_demo $spack_bench googletest benchmark py-numpy py-mpi4py rsync iproute2 hdf5
+  netcdf-c py-h5py py-netcdf4 py-xarray"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
   postgresql py-lmdb"
@@ -84,7 +89,8 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "setup.sh: unknown argument '$argument' (groups are build, demo, bench, test, dev, slow)" >&2
+      echo "setup.sh: unknown argument '$argument'" \
+      "(groups are build, demo, bench, test, dev, slow)" >&2
       exit 2
       ;;
   esac
@@ -141,7 +147,8 @@ for package in "${packages[@]}"; do
 done
 # The clang runtime carries its version in its name: any of them will do where 14 is unknown.
 for i in "${!missing[@]}"; do
-  if [ "${missing[$i]}" = libclang-rt-14-dev ] && compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux' > /dev/null; then
+  if [ "${missing[$i]}" = libclang-rt-14-dev ] &&
+    compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux' > /dev/null; then
     unset 'missing[$i]'
   fi
 done

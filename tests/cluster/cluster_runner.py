@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"])
-DEPLOY = SOURCE / "deploy/virtual-cluster"
+TESTBED = SOURCE / "testbeds/virtual-cluster"
 TIMEOUT_S = 120
 SKIPPED = 77
 
@@ -51,7 +51,7 @@ class VirtualCluster(Cluster):
     def __init__(self, start=(sys.executable, "-B")):
         """start: what the program is run by."""
         super().__init__()
-        self.program, self.start_by = DEPLOY / "vcluster", start
+        self.program, self.start_by = TESTBED / "vcluster", start
         self.directory = os.path.join(self.scratch, "cluster")
 
     def command(self, action, *words):
@@ -79,7 +79,7 @@ class VirtualCluster(Cluster):
 
 
 class Compose(Cluster):
-    """deploy/virtual-cluster/compose.yaml; its containers find the shared directory as /shared."""
+    """testbeds/virtual-cluster/compose.yaml: its containers see the shared directory as /shared."""
 
     ACTIONS = {"stop": "pause", "continue": "unpause", "kill": "kill"}
     PROJECT = "cairn-cluster-test"
@@ -91,7 +91,7 @@ class Compose(Cluster):
 
     def command(self, *words):
         return ["env", f"CAIRN_SHARED={self.here}", "docker", "compose", "-p", self.PROJECT, "-f",
-                str(DEPLOY / "compose.yaml"), *map(str, words)]
+                str(TESTBED / "compose.yaml"), *map(str, words)]
 
     def enter(self, name):
         return "exec", "-T", name

@@ -1,4 +1,4 @@
-"""The virtual cluster (deploy/virtual-cluster): its hosts are apart, MPI programs run over them,
+"""The virtual cluster (testbeds/virtual-cluster): its hosts are apart, MPI programs run over them,
 and what is done to a host happens to it.
 
 CAIRN_CLUSTER=compose runs the tests that hold for both on containers instead, where there is a
@@ -17,7 +17,7 @@ import unittest
 
 import yaml
 
-from cluster_runner import DEPLOY, Compose, VirtualCluster, end_where_no_cluster_can_be_made
+from cluster_runner import TESTBED, Compose, VirtualCluster, end_where_no_cluster_can_be_made
 
 COMPOSE = os.environ.get("CAIRN_CLUSTER") == "compose"
 PROGRAMS = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "cluster"
@@ -339,7 +339,7 @@ class Namespaces(unittest.TestCase):
 
     def test_the_commands_in_the_readme(self):
         """All of them in one bash, as they stand."""
-        script = re.search(r"^```sh\n(.*?)^```", (DEPLOY / "README.md").read_text(),
+        script = re.search(r"^```sh\n(.*?)^```", (TESTBED / "README.md").read_text(),
                            re.M | re.S).group(1)
         scratch = tempfile.mkdtemp(prefix="cairn-cluster-", dir="/tmp")
         self.addCleanup(shutil.rmtree, scratch)
@@ -347,7 +347,7 @@ class Namespaces(unittest.TestCase):
             ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=scratch, capture_output=True,
             text=True,
             env={**os.environ, "TMPDIR": scratch,
-                 "PATH": f"{DEPLOY}:{os.environ['PATH']}"}, check=False)
+                 "PATH": f"{TESTBED}:{os.environ['PATH']}"}, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r" 2 node0\n +2 node1\n", done.stderr)
         self.assertEqual(sorted(os.listdir(scratch)), ["who"])
@@ -359,8 +359,8 @@ class Namespaces(unittest.TestCase):
         python = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
         user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
         cluster = self.cluster(start=(*user, python, "-B"))
-        copy = os.path.join(cluster.scratch, "deploy")
-        shutil.copytree(DEPLOY, copy)
+        copy = os.path.join(cluster.scratch, "testbed")
+        shutil.copytree(TESTBED, copy)
         cluster.program = os.path.join(copy, "vcluster")
         os.chown(cluster.scratch, 65534, 65534)
         if subprocess.run([*user, "unshare", "--user", "--map-root-user", "--net", "true"],
@@ -375,15 +375,15 @@ class Namespaces(unittest.TestCase):
 
 class ComposeFile(unittest.TestCase):
     def test_its_nodes_are_what_the_image_and_the_tests_expect(self):
-        services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+        services = yaml.safe_load((TESTBED / "compose.yaml").read_text())["services"]
         self.assertEqual(list(services), [f"node{number}" for number in range(4)])
-        image = (DEPLOY / "Dockerfile").read_text()
+        image = (TESTBED / "Dockerfile").read_text()
         for name, service in services.items():
             self.assertEqual(service["hostname"], name)
             self.assertIn("${CAIRN_SHARED:-shared}:/shared", service["volumes"])
-            self.assertEqual(service["build"]["dockerfile"], "deploy/virtual-cluster/Dockerfile")
+            self.assertEqual(service["build"]["dockerfile"], "testbeds/virtual-cluster/Dockerfile")
             self.assertTrue(
-                (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file())
+                (TESTBED / service["build"]["context"] / service["build"]["dockerfile"]).is_file())
         for package in ("openmpi-bin", "mpich", "openssh-server", "openssh-client"):
             self.assertIn(package, image)
 

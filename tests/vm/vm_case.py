@@ -1,4 +1,4 @@
-"""Tests in a virtual machine with an NVDIMM (deploy/nvdimm-vm): start, work, pull the plug,
+"""Tests in a virtual machine with an NVDIMM (testbeds/nvdimm-vm): start, work, pull the plug,
 look."""
 
 import ctypes
@@ -42,7 +42,7 @@ class Machine:
         self.starts += 1
         console = pathlib.Path(self.scratch.name) / f"console.{self.starts}"
         command = [
-            sys.executable, SOURCE / "deploy/nvdimm-vm/nvdimm_vm.py", f"--image={self.image}",
+            sys.executable, SOURCE / "testbeds/nvdimm-vm/nvdimm_vm.py", f"--image={self.image}",
             f"--cache={CACHE}", f"--console={console}", "--timeout=3600", *self.options
         ]
         command += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
