@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The table in the documentation is the list of calls; the library exports what the lists say, no more.
+# The table in the documentation is the list of calls; the library exports what the lists say, no
+# more.
 set -euo pipefail
 cd "${CAIRN_SOURCE_DIR:-$(dirname "$0")/../..}"
 python3 -B adapters/posix/make_calls_table.py --check

@@ -6,7 +6,8 @@ calls=$CAIRN_TEST_DIR/adapter/calls
 for part in data opening duplicates splices; do both "$calls/data_program $part"; done
 for part in names attributes directories extended; do both "$calls/names_program $part"; done
 for part in mappings growing replacing protecting locking testing waiting; do both "$calls/memory_program $part"; done
-# AddressSanitizer puts functions of its own under fopencookie's, which a stream that becomes another one loses.
+# AddressSanitizer puts functions of its own under fopencookie's, which a stream that becomes
+# another one loses.
 [[ "${CAIRN_SANITIZE:-}" = *address* ]] || both "$calls/streams_program reopened"
 for part in mounts streams standard printed wide; do both "$calls/streams_program $part"; done
 for part in makers owners bytes walks groups linking moving openers atime; do both "$calls/permissions_program $part"; done
@@ -16,7 +17,8 @@ for part in writes appends lengths copies streams ends; do both "$calls/limits_p
 [ -n "${CAIRN_COVERAGE:-}" ] || both 'ulimit -f 8; for i in 1 2; do (trap "" XFSZ; seq 1 5000 >> numbers); echo $?; wc -c < numbers; done'
 both "ulimit -n 64; $calls/processes_program exhausted"
 both "ulimit -f 1024; $calls/processes_program limited"
-# Programs that are given an environment of their own, with a covered working directory and an open file.
+# Programs that are given an environment of their own, with a covered working directory and an open
+# file.
 both 'echo text > f; exec 3< f; env -i "$(type -P env)"; env -i A=b "$(type -P env)"'
 # Programs of more than the limit: they are not written.
 both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -S -f 1024; ./large ran; ulimit -S -f'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Who looks at a covered directory when the run is over, and its pool gone, finds an ordinary directory; a claim
-# says that it is not over, and then nothing is read past the pool.
+# Who looks at a covered directory when the run is over, and its pool gone, finds an ordinary
+# directory; a claim says that it is not over, and then nothing is read past the pool.
 set -euo pipefail
 library=${CAIRN_LIB_DIR:-}/libcairn_posix.so
 [ -e "$library" ] || { echo "$library is not built"; exit 77; }

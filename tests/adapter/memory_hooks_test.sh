@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A library that is between us and the C library for memory calls and goes to the kernel by number, as UCX does for MPI: its
-# calls do not come back to it, and it sees each call once.
+# A library that is between us and the C library for memory calls and goes to the kernel by number,
+# as UCX does for MPI: its calls do not come back to it, and it sees each call once.
 set -euo pipefail
 covered=${CAIRN_TEST_DIR:-}/adapter/covered_program
 [ -e "$covered" ] || { echo "$covered is not built"; exit 77; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# More programs nobody here wrote, where they are installed: archives, editors, interpreters, build tools.
+# More programs nobody here wrote, where they are installed: archives, editors, interpreters, build
+# tools.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 

@@ -18,7 +18,8 @@ covered() { LD_PRELOAD="$first $library $other" CAIRN_COVER=$scratch/dir CAIRN_P
 # Programs find it behind the others.
 expected="${first:+$first:}$other:$library"
 [ "$(covered printenv LD_PRELOAD)" = "$expected" ]
-# The dynamic linker as a command starts the program that it was asked for, not that one's first argument.
+# The dynamic linker as a command starts the program that it was asked for, not that one's first
+# argument.
 linker=$(echo /lib*/ld-linux-*.so.*)
 linker=${linker##* }
 [ "$(covered "$linker" /bin/echo /bin/false)" = /bin/false ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What Python's libraries do with named sockets, which they find again by the names that the system tells them.
+# What Python's libraries do with named sockets, which they find again by the names that the system
+# tells them.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 command -v python3 > /dev/null || { echo "no Python"; exit 77; }

@@ -13,7 +13,8 @@ run() {
     rm -rf "$scratch/work" && mkdir "$scratch/work"
     command=("$python" -m test -v --tempdir="$scratch/work" "$@")
     [ $way = plain ] || command=("$covered" "$scratch/pool" 5000 "$scratch/work" "${command[@]}")
-    # Some tests fail on a plain directory too: what counts is that both say the same, to the last line.
+    # Some tests fail on a plain directory too: what counts is that both say the same, to the last
+    # line.
     (cd "$scratch/work" && TMPDIR=$scratch/work timeout "$patience_s" "${command[@]}") > "$scratch/$way.log" 2>&1 < /dev/null || true
     results "$scratch/$way.log" > "$scratch/$way.results"
   done

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Signal handlers that act on covered files, at any moment: nothing waits for itself, nothing is lost.
+# Signal handlers that act on covered files, at any moment: nothing waits for itself, nothing is
+# lost.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 # Its memory functions wait for themselves in a handler; in other builds the adapter brings its own.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Processes that become other users before their first call on a covered file, and after it: as in a plain directory.
+# Processes that become other users before their first call on a covered file, and after it: as in a
+# plain directory.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 [ "$(id -u)" = 0 ] || { echo "only root can become other users"; exit 77; }

@@ -17,13 +17,7 @@ RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 UNKEPT = [
     "bindings/python",
     "bindings/python/cairn",
-    "scripts",
     "tests/adapter",
-    "tests/cli/trust",
-    "tests/house",
-    "tests/install",
-    "tests/mpi",
-    "tests/python",
     "tests/slow",
 ]
 

@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "${CAIRN_SOURCE_DIR:-$(dirname "$0")/../..}"
 
-mapfile -t scripts < <(git ls-files --cached --others --exclude-standard -- '*.sh' .ci/run 2> /dev/null ||
+mapfile -t scripts < <(
+  git ls-files --cached --others --exclude-standard -- '*.sh' .ci/run 2> /dev/null ||
   find . -path ./build -prune -o \( -name '*.sh' -o -path ./.ci/run \) -print)
 [ ${#scripts[@]} -gt 0 ] || { echo "no shell scripts found: looked in the wrong place"; exit 1; }
 bad=0

@@ -8,7 +8,8 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
-cmake --install "$CAIRN_BUILD_DIR" --prefix "$prefix" > "$scratch/install.log" || { cat "$scratch/install.log"; exit 1; }
+cmake --install "$CAIRN_BUILD_DIR" --prefix "$prefix" > "$scratch/install.log" ||
+  { cat "$scratch/install.log"; exit 1; }
 
 cat > "$scratch/program.c" << 'END'
 #include <cairn/cairn.h>
@@ -29,16 +30,18 @@ echo "== pkg-config"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 cc=${CAIRN_CC:-cc}
 # shellcheck disable=SC2046  # the flags are words
-$cc "$scratch/program.c" -o "$scratch/shared" $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib"
+$cc "$scratch/program.c" -o "$scratch/shared" $(pkg-config --cflags --libs cairn) \
+  -Wl,-rpath,"$prefix/lib"
 "$scratch/shared"
 # shellcheck disable=SC2046
-$cc "$scratch/program.c" -o "$scratch/archive" $(pkg-config --cflags cairn) "$prefix/lib/libcairn.a" \
-  $(pkg-config --static --libs-only-l cairn | sed 's/-lcairn//')
+$cc "$scratch/program.c" -o "$scratch/archive" $(pkg-config --cflags cairn) \
+  "$prefix/lib/libcairn.a" $(pkg-config --static --libs-only-l cairn | sed 's/-lcairn//')
 "$scratch/archive"
 
 echo "== examples"
 # shellcheck disable=SC2046
-$cc "$prefix/share/cairn/examples/hello.c" -o "$scratch/hello" $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib"
+$cc "$prefix/share/cairn/examples/hello.c" -o "$scratch/hello" \
+  $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib"
 "$scratch/hello" "$scratch/pool" | grep -qx "hello from a process"
 if command -v mpicc > /dev/null; then
   mpicc "$prefix/share/cairn/examples/field.c" -o "$scratch/field" -lm
@@ -60,10 +63,11 @@ end program
 END
   mkdir "$scratch/modules"
   # shellcheck disable=SC2046
-  (cd "$scratch/modules" && gfortran $(pkg-config --variable=fortran_sources cairn) ../program.f90 -o ../fortran \
-    $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib")
+  (cd "$scratch/modules" && gfortran $(pkg-config --variable=fortran_sources cairn) \
+    ../program.f90 -o ../fortran $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib")
   CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB "$scratch/fortran"
-  sed -i 's/LANGUAGES C CXX/LANGUAGES C CXX Fortran/; s/0.1 REQUIRED/0.1 REQUIRED COMPONENTS Fortran/' "$scratch/CMakeLists.txt"
+  sed -i -e 's/LANGUAGES C CXX/LANGUAGES C CXX Fortran/' \
+    -e 's/0.1 REQUIRED/0.1 REQUIRED COMPONENTS Fortran/' "$scratch/CMakeLists.txt"
   cat >> "$scratch/CMakeLists.txt" << 'END'
 add_executable(fortran program.f90)
 target_link_libraries(fortran PRIVATE cairn::fortran)
@@ -71,11 +75,12 @@ END
 fi
 
 echo "== Python"
-CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB PYTHONPATH=$prefix/lib/cairn/python python3 -B -c \
-  'import cairn; cairn.Checkpoint("python").close()'
+CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB PYTHONPATH=$prefix/lib/cairn/python \
+  python3 -B -c 'import cairn; cairn.Checkpoint("python").close()'
 
 echo "== CMake"
-cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
+cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" ||
+  { cat "$scratch/configure.log"; exit 1; }
 cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
 "$scratch/build/shared"
 "$scratch/build/archive"
@@ -90,6 +95,7 @@ if [ -e "$CAIRN_BIN_DIR/cairn" ]; then
   "$scratch/elsewhere/bin/cairn" --version
   if python3 -c 'import yaml, jsonschema' 2> /dev/null; then
     "$scratch/elsewhere/bin/cairn" bench run -h | grep -q MATRIX
-    [ -z "$(find "$scratch/elsewhere" -name __pycache__)" ] || { echo "Python left compiled modules behind"; exit 1; }
+    [ -z "$(find "$scratch/elsewhere" -name __pycache__)" ] ||
+      { echo "Python left compiled modules behind"; exit 1; }
   fi
 fi

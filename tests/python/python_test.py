@@ -20,7 +20,8 @@ import zipfile
 
 SOURCES = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"])
 sys.path.insert(0, str(SOURCES / "bindings/python"))
-os.environ.setdefault("CAIRN_LIBRARY", str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
+os.environ.setdefault("CAIRN_LIBRARY",
+                      str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
 
 import cairn  # noqa: E402
 from cairn import _library, _types  # noqa: E402
@@ -36,7 +37,8 @@ class Structures(unittest.TestCase):
         lines = []
         expected = []
         for name, structure in _library.STRUCTURES.items():
-            # A structure may have more fields behind these: struct_size says that they are not given.
+            # A structure may have more fields behind these: struct_size says that they are not
+            # given.
             lines.append(f'printf("%d\\n", sizeof({name}) >= {ctypes.sizeof(structure)});')
             expected.append(1)
             for field, *_ in structure._fields_:
@@ -47,23 +49,32 @@ class Structures(unittest.TestCase):
         numbers.update({f"CAIRN_SURVIVES_{one.name}": one.value for one in cairn.Survives})
         numbers.update({f"CAIRN_OWNER_{one.name}": one.value for one in cairn.Owner})
         numbers.update({f"CAIRN_{one.name}": one.value for one in cairn.Kind})
-        numbers.update({"CAIRN_NO_COMMUNICATOR": _library.NO_COMMUNICATOR, "CAIRN_CHECKPOINT_LATEST": _library.LATEST,
-                        "CAIRN_CHECKPOINT_FRESH": _library.FRESH, "CAIRN_CHECKPOINT_LOOK": _library.LOOK,
-                        "CAIRN_CHECKPOINT_PARTNER": _library.PARTNER,
-                        "CAIRN_CHECKPOINT_CYCLIC": _library.CYCLIC, "CAIRN_CHECKPOINT_SIGNALS": _library.SIGNALS,
-                        "CAIRN_CHECKPOINT_BACKGROUND": _library.BACKGROUND, "CAIRN_DROP_LAST": _library.DROP_LAST,
-                        "CAIRN_READ_CYCLIC": _library.READ_CYCLIC, "CAIRN_READ_VERIFY_ALL": _library.READ_VERIFY_ALL,
-                        "CAIRN_ARRAY_TO_FILL": _library.TO_FILL, "CAIRN_OPTIONAL": _library.OPTIONAL,
-                        "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
-                        "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS})
+        numbers.update({
+            "CAIRN_NO_COMMUNICATOR": _library.NO_COMMUNICATOR,
+            "CAIRN_CHECKPOINT_LATEST": _library.LATEST, "CAIRN_CHECKPOINT_FRESH": _library.FRESH,
+            "CAIRN_CHECKPOINT_LOOK": _library.LOOK, "CAIRN_CHECKPOINT_PARTNER": _library.PARTNER,
+            "CAIRN_CHECKPOINT_CYCLIC": _library.CYCLIC,
+            "CAIRN_CHECKPOINT_SIGNALS": _library.SIGNALS,
+            "CAIRN_CHECKPOINT_BACKGROUND": _library.BACKGROUND,
+            "CAIRN_DROP_LAST": _library.DROP_LAST, "CAIRN_READ_CYCLIC": _library.READ_CYCLIC,
+            "CAIRN_READ_VERIFY_ALL": _library.READ_VERIFY_ALL,
+            "CAIRN_ARRAY_TO_FILL": _library.TO_FILL, "CAIRN_OPTIONAL": _library.OPTIONAL,
+            "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
+            "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS
+        })
         for name, number in numbers.items():
             lines.append(f'printf("%lld\\n", (long long)({name}));')
             expected.append(number)
-        source = "#include <cairn/checkpoint.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
+        source = (
+            "#include <cairn/checkpoint.h>\n#include <stddef.h>\n#include <stdio.h>\nint"
+            " main(void) {\n"
+        )
         with tempfile.TemporaryDirectory() as scratch:
             program = pathlib.Path(scratch) / "program"
-            subprocess.run([os.environ.get("CAIRN_CC", "cc"), "-x", "c", "-", "-o", program, "-I", SOURCES / "include"],
-                           input=source + "\n".join(lines) + "\n}\n", text=True, check=True)
+            subprocess.run([
+                os.environ.get("CAIRN_CC", "cc"), "-x", "c", "-", "-o", program, "-I",
+                SOURCES / "include"
+            ], input=source + "\n".join(lines) + "\n}\n", text=True, check=True)
             output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         self.assertEqual(expected, list(map(int, output.split())))
 
@@ -77,18 +88,25 @@ class Wheel(unittest.TestCase):
     def test_a_wheel_carries_the_library(self):
         library = pathlib.Path(os.environ["CAIRN_LIBRARY"])
         with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
-            make = [sys.executable, "-B", SOURCES / "bindings/python/make_wheel.py", "--version", "1.2", "--into", scratch,
-                    "--library", library, *sorted((library.parent / "cairn").glob("libcairn_mpi_*.so"))]
-            wheel = pathlib.Path(subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip())
+            make = [
+                sys.executable, "-B", SOURCES / "bindings/python/make_wheel.py", "--version", "1.2",
+                "--into", scratch, "--library", library, *sorted(
+                    (library.parent / "cairn").glob("libcairn_mpi_*.so"))
+            ]
+            wheel = pathlib.Path(
+                subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip())
             self.assertRegex(wheel.name, r"^cairn-1\.2-py3-none-linux_\w+\.whl$")
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(pathlib.Path(scratch) / "site")
                 self.assert_record(archive)
             program = "import cairn; print(cairn.version()); cairn.Checkpoint('wheel').close()"
-            environment = {**os.environ, "PYTHONPATH": f"{scratch}/site", "CAIRN_POOL_DIR": f"{scratch}/pools",
-                           "CAIRN_POOL_SIZE": "32MiB"}
+            environment = {
+                **os.environ, "PYTHONPATH": f"{scratch}/site", "CAIRN_POOL_DIR": f"{scratch}/pools",
+                "CAIRN_POOL_SIZE": "32MiB"
+            }
             del environment["CAIRN_LIBRARY"]
-            run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+            run = subprocess.run([sys.executable, "-c", program], env=environment,
+                                 capture_output=True, text=True, check=False)
             self.assertEqual(0, run.returncode, run.stderr)
             self.assertEqual(cairn.version(), run.stdout.strip())
             self.report_of_an_example(scratch, environment)
@@ -111,7 +129,10 @@ class Wheel(unittest.TestCase):
     def assert_record(self, archive):
         """Each file has its size and hash in RECORD."""
         lines = archive.read("cairn-1.2.dist-info/RECORD").decode().splitlines()
-        rows = {name: (digest, size) for name, digest, size in (line.rsplit(",", 2) for line in lines)}
+        rows = {
+            name: (digest, size)
+            for name, digest, size in (line.rsplit(",", 2) for line in lines)
+        }
         self.assertEqual(sorted(archive.namelist()), sorted(rows))
         self.assertIn("cairn/py.typed", rows)
         self.assertIn("cairn/lib/libcairn.so.0", rows)
@@ -206,7 +227,8 @@ class Checkpoints(unittest.TestCase):
             with self.assertRaises(cairn.Error) as caught:
                 checkpoint.verify(3)
             self.assertEqual(errno.ENOENT, caught.exception.errno)
-        with cairn.Checkpoint("copied", lower=lower, lower_keep=1, lower_multiple=4, background=True) as checkpoint:
+        with cairn.Checkpoint("copied", lower=lower, lower_keep=1, lower_multiple=4,
+                              background=True) as checkpoint:
             checkpoint.define("values", values)
             checkpoint.read(verify_all=True)
             handle = checkpoint.iwrite(4)
@@ -231,7 +253,8 @@ class Checkpoints(unittest.TestCase):
         values = array.array("d", [1])
         with cairn.Checkpoint("attributes") as checkpoint:
             for wrong in None, ["a", "b"], 2**70, {"a": 1}:
-                with self.assertRaisesRegex(TypeError, "variable 'v': attribute 'key': expected .* not "):
+                with self.assertRaisesRegex(TypeError,
+                                            "variable 'v': attribute 'key': expected .* not "):
                     checkpoint.define("v", values, attributes={"key": wrong})
             with self.assertRaisesRegex(cairn.Error, "attribute '': 0 bytes"):
                 checkpoint.define("v", values, attributes={"": 1})
@@ -254,7 +277,8 @@ class Checkpoints(unittest.TestCase):
     def test_arrays_of_any_length_are_read(self):
         values = array.array("i", range(240))
         library = _library
-        own = library.made(library.Array, type=cairn.Type.INT32, dimensions=1, base=values.buffer_info()[0])
+        own = library.made(library.Array, type=cairn.Type.INT32, dimensions=1,
+                           base=values.buffer_info()[0])
         own.extent[0] = len(values)
         per_rank = library.made(library.Distribution, kind=7)
         with cairn.Checkpoint("lengths") as checkpoint:
@@ -284,7 +308,8 @@ class Checkpoints(unittest.TestCase):
                 checkpoint.define("counts", counts, shape=(12,), offset=(number * len(counts),))
                 checkpoint.define("lists", lists, kind=cairn.Kind.RAGGED, over="counts")
                 checkpoint.define("cells", cells, kind=cairn.Kind.PARTICLES, over="counts")
-                checkpoint.define("speeds", speeds, kind=cairn.Kind.PARTICLES, over="counts", key="cells")
+                checkpoint.define("speeds", speeds, kind=cairn.Kind.PARTICLES, over="counts",
+                                  key="cells")
                 checkpoint.define("log", log, kind=cairn.Kind.PER_RANK)
                 work(checkpoint, number, counts, lists, cells, speeds, logs)
 
@@ -300,16 +325,21 @@ class Checkpoints(unittest.TestCase):
         def expect(checkpoint, number, counts, lists, cells, speeds, logs):
             checkpoint.read()
             own = range(number * 4, number * 4 + 4)
-            self.assertEqual([cell + k / 8 for cell in own for k in range(cell % 4)], list(lists.array))
-            self.assertEqual([(cell, cell / 2) for cell in own], sorted(zip(cells.array, speeds.array)))
+            self.assertEqual([cell + k / 8 for cell in own for k in range(cell % 4)],
+                             list(lists.array))
+            self.assertEqual([(cell, cell / 2) for cell in own],
+                             sorted(zip(cells.array, speeds.array)))
             self.assertEqual([number] * (number + 1) if number < 2 else [], list(logs[0]))
             self.assertEqual([1, 2], checkpoint.counts("log"))
             variable = next(one for one in checkpoint.variables() if one.name == "speeds")
-            self.assertEqual((cairn.Kind.PARTICLES, "counts", "cells"), (variable.kind, variable.over, variable.key))
+            self.assertEqual((cairn.Kind.PARTICLES, "counts", "cells"),
+                             (variable.kind, variable.over, variable.key))
 
         for ranks, job, work in (2, "writers", fill), (3, "readers", expect):
             with concurrent.futures.ThreadPoolExecutor(ranks) as threads:
-                for done in [threads.submit(rank, number, ranks, job, work) for number in range(ranks)]:
+                for done in [
+                        threads.submit(rank, number, ranks, job, work) for number in range(ranks)
+                ]:
                     done.result()
         with cairn.Checkpoint("lists", fresh=True) as checkpoint:
             for wrong in {"kind": cairn.Kind.RAGGED, "shape": (1,)}, {"over": "counts"}, {}:
@@ -332,8 +362,10 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(1, reached[-1][0])
             self.assertEqual(["always", "once"], [one.name for one in checkpoint.variables(1)])
             self.assertEqual(["always"], [one.name for one in checkpoint.variables(2)])
-            self.assertEqual([7], list(checkpoint.read_var("always", array.array("q", [0]), version=1)))
-            self.assertEqual([1], list(checkpoint.read_var("always", array.array("q", [0]), version=2)))
+            self.assertEqual([7],
+                             list(checkpoint.read_var("always", array.array("q", [0]), version=1)))
+            self.assertEqual([1],
+                             list(checkpoint.read_var("always", array.array("q", [0]), version=2)))
             checkpoint.drop(1)
             self.assertEqual([2], [one.number for one in checkpoint.versions()])
             with self.assertRaises(cairn.Error) as refused:
@@ -365,7 +397,8 @@ class Checkpoints(unittest.TestCase):
             def rank(number, ranks=ranks):
                 first, end = 10 * number // ranks, 10 * (number + 1) // ranks
                 mine = array.array("d", [-1] * (end - first))
-                with cairn.Checkpoint("ranks", rank=number, ranks=ranks, job=f"test {os.getpid()} {ranks}") as checkpoint:
+                with cairn.Checkpoint("ranks", rank=number, ranks=ranks,
+                                      job=f"test {os.getpid()} {ranks}") as checkpoint:
                     checkpoint.define("rows", mine, shape=(10,), offset=(first,))
                     if checkpoint.restart_test():
                         checkpoint.read()
@@ -379,15 +412,18 @@ class Checkpoints(unittest.TestCase):
 
     @unittest.skipUnless(numpy, "numpy is missing")
     def test_every_dtype_of_numpy(self):
-        names = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g", "F", "D", "G", "?", "S7", "U3", "V5",
-                 "M8[s]", [("id", "i4"), ("x", "f8")]]
+        names = [
+            "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g", "F", "D", "G",
+            "?", "S7", "U3", "V5", "M8[s]", [("id", "i4"), ("x", "f8")]
+        ]
         arrays = {}
         for name in names:
             dtype = numpy.dtype(name)
             for shape in (), (3,), (2, 3), (2, 1, 2, 1, 2, 1, 2):
                 values = numpy.arange(1, 17, dtype="i4").astype("i1")
                 # The six bytes of a long double that carry no value are stored as zero.
-                made = values[:numpy.prod(shape, dtype=int)].astype("S1" if dtype.kind in "V" else dtype)
+                made = values[:numpy.prod(shape, dtype=int)].astype("S1" if dtype.kind in
+                                                                    "V" else dtype)
                 if dtype.kind == "V":
                     made = numpy.zeros(len(made), dtype)
                     made.view("u1")[:] = numpy.arange(made.nbytes) % 251
@@ -417,7 +453,9 @@ class Checkpoints(unittest.TestCase):
             checkpoint.read()
             self.assertTrue(numpy.array_equal(kept[6:1:-2, 1::3], whole[6:1:-2, 1::3]))
             self.assertEqual(9 + 10, numpy.count_nonzero(whole))
-            self.assertEqual([[1, 2], [11, 12]], checkpoint.read_var("fortran", numpy.zeros((2, 2)), offset=(0, 1)).tolist())
+            self.assertEqual([[1, 2], [11, 12]],
+                             checkpoint.read_var("fortran", numpy.zeros((2, 2)),
+                                                 offset=(0, 1)).tolist())
             with self.assertRaises(TypeError):
                 checkpoint.define("big", numpy.zeros(2, ">f8"))
             with self.assertRaises(TypeError):
@@ -432,18 +470,22 @@ class Checkpoints(unittest.TestCase):
         rows = numpy.arange(12, dtype="f4").reshape(3, 4)
         flag = numpy.array(True)
         with cairn.Checkpoint("holds") as checkpoint:
-            noted = {"units": "K", "dimensions": "y x", "_FillValue": numpy.array(-1, "f4"), "valid_range": [0.0, 400.5],
-                     "levels": 3, "raw": b"\1\2"}
+            noted = {
+                "units": "K", "dimensions": "y x", "_FillValue": numpy.array(-1, "f4"),
+                "valid_range": [0.0, 400.5], "levels": 3, "raw": b"\1\2"
+            }
             checkpoint.define("temperature", rows, attributes=noted)
             checkpoint.define("flag", flag, optional=True)
             checkpoint.set_attributes({"title": "a test", "time": 1.5})
             checkpoint.write(7)
         with cairn.Checkpoint("holds", look=True) as checkpoint:
             flag_found, found = checkpoint.variables()
-            self.assertEqual(("flag", cairn.Type.LOGICAL8, (), "b1", {}), (flag_found.name, flag_found.type, flag_found.shape,
-                                                                           flag_found.dtype, flag_found.attributes))
+            self.assertEqual(("flag", cairn.Type.LOGICAL8, (), "b1", {}),
+                             (flag_found.name, flag_found.type, flag_found.shape, flag_found.dtype,
+                              flag_found.attributes))
             self.assertEqual((True, False), (flag_found.optional, found.optional))
-            self.assertEqual(("f4", (3, 4), ("y", "x")), (found.dtype, found.shape, found.dimensions))
+            self.assertEqual(("f4", (3, 4), ("y", "x")),
+                             (found.dtype, found.shape, found.dimensions))
             self.assertEqual({**noted, "_FillValue": -1.0}, found.attributes)
             self.assertEqual({"title": "a test", "time": 1.5}, checkpoint.versions()[0].attributes)
             self.assertTrue(numpy.array_equal(rows, checkpoint.read_var("temperature")))
@@ -461,8 +503,11 @@ class Checkpoints(unittest.TestCase):
 
     def test_types_of_buffers(self):
         of = {"d": 8, "<i": 4, "l": 8, "Q": 8, "?": 1, "c": 1, "Zd": 16, "e": 2, "T{i:a:}": 4}
-        types = [cairn.Type.FLOAT64, cairn.Type.INT32, cairn.Type.INT64, cairn.Type.UINT64, cairn.Type.LOGICAL8,
-                 cairn.Type.CHARACTER, cairn.Type.COMPLEX128, cairn.Type.FLOAT16, cairn.Type.OPAQUE]
+        types = [
+            cairn.Type.FLOAT64, cairn.Type.INT32, cairn.Type.INT64, cairn.Type.UINT64,
+            cairn.Type.LOGICAL8, cairn.Type.CHARACTER, cairn.Type.COMPLEX128, cairn.Type.FLOAT16,
+            cairn.Type.OPAQUE
+        ]
         self.assertEqual(types, [_types.of_format(code, size) for code, size in of.items()])
         with self.assertRaises(TypeError):
             _types.of_format(">d", 8)
@@ -473,6 +518,7 @@ if __name__ == "__main__":
         print("a sanitized library cannot be loaded into a program that is not")
         sys.exit(77)
     # The distribution's numpy may belong to another interpreter than the one that is first in PATH.
-    if numpy is None and sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
+    if numpy is None and sys.executable != "/usr/bin/python3" and os.path.exists(
+            "/usr/bin/python3"):
         os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", *sys.argv])
     unittest.main(verbosity=2)

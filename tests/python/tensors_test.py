@@ -1,6 +1,5 @@
-"""cairn.torch as far as it goes without torch: names and definitions of variables, which version is chosen,
-and what an import says. The rest is in
-tests/slow/torch_test.py."""
+"""cairn.torch as far as it goes without torch: names and definitions of variables, which version is
+chosen, and what an import says. The rest is in tests/slow/torch_test.py."""
 
 import errno
 import os
@@ -29,7 +28,8 @@ class Tensors(unittest.TestCase):
             self.assertRegex(name, "^~[0-9a-f]{32}$")
 
     def test_a_version_is_asked_for_by_a_number(self):
-        for text, number in (("100", 100), (100, 100), ("step-7", 7), (pathlib.Path("run/step-08"), 8)):
+        for text, number in (("100", 100), (100, 100), ("step-7", 7), (pathlib.Path("run/step-08"),
+                                                                       8)):
             self.assertEqual(number, _tensors.number_of(text))
         with self.assertRaisesRegex(ValueError, "'latest': expected a text that ends in a number"):
             _tensors.number_of("latest")
@@ -40,29 +40,41 @@ class Tensors(unittest.TestCase):
 
         twice = [("twice", FLOAT, (4,), (first,), (1,)) for first in range(4)]
         scalar = ("scalar", (Type.INT64, 8), (1,), (0,), (1,))
-        found = _tensors.definitions_of([[*halves(0), twice[0], twice[2]], [*halves(1), twice[1], twice[3], scalar], []])
-        self.assertEqual((FLOAT, (4, 2), {0: ((0, 0), (2, 2)), 1: ((2, 0), (2, 2))}), found.pop("halved"))
+        found = _tensors.definitions_of([[*halves(0), twice[0], twice[2]],
+                                         [*halves(1), twice[1], twice[3], scalar], []])
+        self.assertEqual((FLOAT, (4, 2), {0: ((0, 0), (2, 2)), 1: ((2, 0), (2, 2))}),
+                         found.pop("halved"))
         self.assertEqual(((Type.INT64, 8), (1,), {1: ((0,), (1,))}), found.pop("scalar"))
-        self.assertEqual({f"twice@{k}": (FLOAT, (1,), {k % 2: ((0,), (1,))}) for k in range(4)}, found)
+        self.assertEqual({f"twice@{k}": (FLOAT, (1, ), {k % 2: ((0, ), (1, ))})
+                          for k in range(4)}, found)
 
     def test_dtypes(self):
-        names = {"torch.float32": Type.FLOAT32, "torch.bfloat16": Type.BFLOAT16, "torch.uint16": Type.UINT16,
-                 "torch.bool": Type.LOGICAL8, "torch.complex128": Type.COMPLEX128, "torch.float8_e4m3fn": Type.OPAQUE}
+        names = {
+            "torch.float32": Type.FLOAT32, "torch.bfloat16": Type.BFLOAT16,
+            "torch.uint16": Type.UINT16, "torch.bool": Type.LOGICAL8,
+            "torch.complex128": Type.COMPLEX128, "torch.float8_e4m3fn": Type.OPAQUE
+        }
         self.assertEqual(list(names.values()), [_tensors.type_of(name) for name in names])
 
     def test_without_torch_the_import_says_what_to_do(self):
         with mock.patch.dict(sys.modules, {"torch": None}):
-            with self.assertRaisesRegex(ImportError, r"cairn\.torch: needs PyTorch 2\.6 or later .* install it for this Python"):
+            with self.assertRaisesRegex(
+                    ImportError,
+                    r"cairn\.torch: needs PyTorch 2\.6 or later .* install it for this Python"):
                 import cairn.torch  # noqa: F401
 
 
 class Line:
-    """The calls of a checkpoint that a choice makes, on versions (number, sequence, errno of verify), oldest first."""
+    """The calls of a checkpoint that a choice makes, on versions (number, sequence, errno of
+    verify), oldest first."""
 
     def __init__(self, *versions):
-        self.infos = [types.SimpleNamespace(number=number, sequence=sequence, parent=sequence - 1, level=2, abandoned=False)
-                      for number, sequence, _ in versions]
-        self.verdicts = {number: verdict for number, _, verdict in versions}  # of the newest of a number
+        self.infos = [
+            types.SimpleNamespace(number=number, sequence=sequence, parent=sequence - 1, level=2,
+                                  abandoned=False) for number, sequence, _ in versions
+        ]
+        # of the newest of a number
+        self.verdicts = {number: verdict for number, _, verdict in versions}
 
     def versions(self):
         return self.infos[::-1]
@@ -93,7 +105,8 @@ class Choice(unittest.TestCase):
             for looks in (False, True):
                 line = Line((1, 1, 0), (2, 2, damage), (3, 3, damage))
                 self.assertEqual(1, self.choose(line, looks=looks))
-                self.assertIn("version 3 is damaged: version 3; version 2 is tried instead", str(self.warned[0].message))
+                self.assertIn("version 3 is damaged: version 3; version 2 is tried instead",
+                              str(self.warned[0].message))
                 self.assertEqual(2, len(self.warned))
                 with self.assertRaisesRegex(Error, "version 2"):
                     self.choose(line, asked=2, looks=looks)
@@ -114,12 +127,15 @@ class Choice(unittest.TestCase):
             self.assertEqual(errno.EUCLEAN, raised.exception.errno)
 
     def test_ranks_that_see_other_versions_load_none(self):
-        def beside(said):  # a rank that has found what this one has, but as another version of that number
+        # a rank that has found what this one has, but as another version of that number
+        def beside(said):
             (info, failure) = said
-            other = types.SimpleNamespace(**{**vars(info), "sequence": info.sequence + 1}) if info is not None else None
+            other = types.SimpleNamespace(**{**vars(info), "sequence": info.sequence +
+                                             1}) if info is not None else None
             return [said, (other, failure)]
 
-        with self.assertRaisesRegex(Error, "rank 1 has another version 7 than rank 0, .*; load again"):
+        with self.assertRaisesRegex(Error,
+                                    "rank 1 has another version 7 than rank 0, .*; load again"):
             _choice.choose(beside, "set", Line((7, 1, 0)), None, True, True)
 
     def test_an_error_of_one_rank_is_raised_on_all(self):

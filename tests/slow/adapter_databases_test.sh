@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Databases that map their files, cut them while they are mapped, and share them between processes: the same answers as in a
-# plain directory. PostgreSQL is also stopped without a checkpoint, and goes on from its log, in the cover and below it.
+# Databases that map their files, cut them while they are mapped, and share them between processes:
+# the same answers as in a plain directory. PostgreSQL is also stopped without a checkpoint, and
+# goes on from its log, in the cover and below it.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/../adapter/both.sh"
 cairn=${CAIRN_BIN_DIR:-}/cairn
@@ -43,7 +44,8 @@ plyvel.repair_db("level")
 with contextlib.closing(plyvel.DB("level")) as database:
     print("repaired", digest(database))
 
-# The file is cut at the end of each change, while the other connection, of another process, has all of it mapped.
+# The file is cut at the end of each change, while the other connection, of another process, has all
+# of it mapped.
 def connect():
     connection = sqlite3.connect("mapped.db")
     for pragma in ("auto_vacuum=full", "mmap_size=268435456"):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Test suites of file systems, in a covered directory: fsx (random reads, writes, mappings, holes and copies of one file,
-# each read compared) and pjdfstest (what POSIX says of names, modes, owners, times and errors; as root all of it).
-# `scripts/setup.sh slow` installs them where there is cargo.
+# Test suites of file systems, in a covered directory: fsx (random reads, writes, mappings, holes
+# and copies of one file, each read compared) and pjdfstest (what POSIX says of names, modes,
+# owners, times and errors; as root all of it). `scripts/setup.sh slow` installs them where there is
+# cargo.
 home=$HOME
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/../adapter/both.sh"
@@ -65,8 +66,8 @@ allow_remount = false
 [dummy_auth]
 entries = [["nobody", "$(id -gn nobody)"], ["daemon", "daemon"]]
 END
-# A plain run tells the names of the tests. Left out: device nodes, bad pointers, files that are being run, mounts
-# (adapters/posix/README.md says why).
+# A plain run tells the names of the tests. Left out: device nodes, bad pointers, files that are
+# being run, mounts (adapters/posix/README.md says why).
 mkdir "$scratch/plain" && chmod 755 "$scratch" "$scratch/plain"
 pjdfstest -c "$scratch/pjdfstest.toml" -p "$scratch/plain" > "$scratch/out" 2>&1 ||
   { cat "$scratch/out"; echo "plain pjdfstest"; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Strangers' programs that are large, rare or random: MPI in both orders, HDF5 and netCDF, exercisers and benchmarks of
-# file systems. The same results as in a plain directory. `scripts/setup.sh slow` installs them; one that is missing is
-# a failure, at the end.
+# Strangers' programs that are large, rare or random: MPI in both orders, HDF5 and netCDF,
+# exercisers and benchmarks of file systems. The same results as in a plain directory.
+# `scripts/setup.sh slow` installs them; one that is missing is a failure, at the end.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/../adapter/both.sh"
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Crashes in depth: the short histories with many images of each crash point, overlapping calls switched
-# at many more places, and a million images of long random histories. As many processes share this as there
-# are processors; CAIRN_JOBS says another number.
+# Crashes in depth: the short histories with many images of each crash point, overlapping calls
+# switched at many more places, and a million images of long random histories. As many processes
+# share this as there are processors; CAIRN_JOBS says another number.
 set -euo pipefail
 jobs=${CAIRN_JOBS:-$(nproc)}
 seed=${CAIRN_SEED:-$(date +%s)}
 cd "$CAIRN_TEST_DIR/crash"
 
-# dealt|repeated COMMAND...: each process runs its share of the command's tests, or all of them; each has its own seed.
+# dealt|repeated COMMAND...: each process runs its share of the command's tests, or all of them;
+# each has its own seed.
 side_by_side() {
   local how=$1 i pids=() failed=0
   shift

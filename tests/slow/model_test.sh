@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The exercisers for five minutes (CAIRN_MODEL_SECONDS): one process, then several processes and threads.
+# The exercisers for five minutes (CAIRN_MODEL_SECONDS): one process, then several processes and
+# threads.
 set -euo pipefail
 seconds=${CAIRN_MODEL_SECONDS:-300}
 CAIRN_MODEL_SECONDS=$seconds "$CAIRN_TEST_DIR/model/exerciser_test"

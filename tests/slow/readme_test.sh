@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README's quick start runs as it stands: all blocks of that section, one after the other in one shell, as somebody
-# types them who has just fetched the sources.
+# The README's quick start runs as it stands: all blocks of that section, one after the other in one
+# shell, as somebody types them who has just fetched the sources.
 set -euo pipefail
 : "${CAIRN_SOURCE_DIR:?}"
 [ -z "${CAIRN_SANITIZE:-}" ] || { echo "it builds a release of its own"; exit 77; }

@@ -43,7 +43,8 @@ def below(path):
 def view():
     found = {}
     for top in written:
-        for path in [top, *(os.path.join(at, name) for at, _, names in os.walk(top) for name in names)]:
+        inside = (os.path.join(at, name) for at, _, names in os.walk(top) for name in names)
+        for path in [top, *inside]:
             try:
                 below(path)
                 if stat.S_ISREG(os.lstat(path).st_mode):
@@ -60,10 +61,15 @@ def tell():
 for word, *a in steps:
     try:
         if word != "wait":
-            for path in a[:2] if word in ("rename", "link") else a[1:] if word == "symlink" else a[:1]:
+            if word in ("rename", "link"):
+                paths = a[:2]
+            else:
+                paths = a[1:] if word == "symlink" else a[:1]
+            for path in paths:
                 below(path)
         if word == "write":
-            fd = os.open(a[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
+            fd = os.open(a[0], flags, 0o644)
             os.write(fd, a[1].encode())
             os.close(fd)
         elif word == "wait":
@@ -584,7 +590,8 @@ class Round:
             raise Finding("secret leaked", f"in {leaked or 'what was said'}")
         if world.privileged():
             found = [(path, os.lstat(path)) for path in world.privileged()]
-            raise Finding("set-ID file", f"{[(path, oct(st.st_mode), st.st_uid) for path, st in found]}")
+            raise Finding("set-ID file",
+                          f"{[(path, oct(st.st_mode), st.st_uid) for path, st in found]}")
 
     def check_owners(self):
         world = self.world
