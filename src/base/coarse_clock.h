@@ -1,7 +1,7 @@
 // The coarse clock, as the kernel stamps files with it: it moves on with the timer's tick.
 //
 // Every write looks at it, so it is asked without the C library in between, whose calls are stores
-// that queue up behind the write's own (file/data/short_way.h).
+// that queue up behind the write's own (file/data/fast_path.h).
 #pragma once
 
 #include <atomic>

@@ -6,8 +6,8 @@
 
 #include "capi/handles.h"
 #include "file/data/access.h"
+#include "file/data/fast_path.h"
 #include "file/data/io.h"
-#include "file/data/short_way.h"
 #include "file/data/sync.h"
 #include "pool/lanes/seats.h"
 
@@ -70,7 +70,7 @@ Result<size_t> write_vector(file::File& file, const iovec* vector, int n, uint64
   return written;
 }
 inline Result<size_t> synced(file::File& file, Result<size_t> written) {
-  if (file.writes_shortly || !(file.synchronous || file.fs->durable_writes) || !written.ok())
+  if (file.writes_fast || !(file.synchronous || file.fs->durable_writes) || !written.ok())
       [[likely]]
     return written;
   return sync_written(file, written);
@@ -151,7 +151,7 @@ extern "C" {
 
 ssize_t cairn_pread(cairn_file* file, void* buffer, size_t size, uint64_t offset) {
   const WriteWindow window;
-  return count(file::read_short_way(file_of(file), buffer, size, offset));
+  return count(file::read_fast(file_of(file), buffer, size, offset));
 }
 
 ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64_t offset) {
@@ -162,7 +162,7 @@ ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64
     const iovec piece = piece_of(buffer, size);
     return count(append_vector(file, &piece, 1));
   }
-  return count(synced(file, file::write_short_way(file, buffer, size, offset)));
+  return count(synced(file, file::write_fast(file, buffer, size, offset)));
 }
 
 ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int n, uint64_t offset) {

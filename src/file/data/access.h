@@ -41,8 +41,8 @@ inline std::shared_ptr<Remote> remote_of(const FileSystem& fs, const Map& map) {
 // What it shows of itself is what it is there by now, if it is such a file.
 Status refresh(File& file);
 
-// EFAULT if bytes are to be moved and there is no place for them. Asked on the long ways only: on
-// the short ones the copy itself faults, as with any other address that is not the program's.
+// EFAULT if bytes are to be moved and there is no place for them. Asked off the fast path only: on
+// it the copy itself faults, as with any other address that is not the program's.
 Status no_buffer(const File& file);
 inline Status check_buffer(const File& file, const void* buffer, uint64_t size) {
   return buffer != nullptr || size == 0 ? Status() : no_buffer(file);

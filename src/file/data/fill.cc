@@ -59,8 +59,8 @@ bool publish_leaf(FileSystem& fs, Word& slot, const pool::BlockRun& run, const M
 
 }  // namespace
 
-Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, WritePiece piece,
-                      MapCursor cursor) {
+Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File* file,
+                           WritePiece piece, MapCursor cursor) {
   Pool& pool = fs.pool;
   const uint64_t file_block = piece.offset >> block_shift;
   const uint64_t at = in_block(piece.offset);

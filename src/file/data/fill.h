@@ -19,7 +19,7 @@ struct WritePiece {
 // bytes of the piece that took (0: others were faster, walk again). The seat has announced the
 // inode. `file`, if there is one, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and what the
 // medium says.
-Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, WritePiece piece,
-                      MapCursor cursor);
+Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File* file,
+                           WritePiece piece, MapCursor cursor);
 
 }  // namespace cairn::file

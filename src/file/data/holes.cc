@@ -190,7 +190,7 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     } else {
       const WritePiece zeros{nullptr, block << block_shift,
                              std::min((last - block) << block_shift, piece_bytes)};
-      auto filled = fill(fs, *seat, map, nullptr, zeros, cursor);
+      auto filled = fill_hole(fs, *seat, map, nullptr, zeros, cursor);
       if (!filled.ok()) return filled.status();
       n = *filled >> block_shift;
       if (!taken->blocks.empty() && taken->blocks.back().to == block)

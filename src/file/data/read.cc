@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "file/data/access.h"
+#include "file/data/fast_path.h"
 #include "file/data/fill.h"
 #include "file/data/io.h"
 #include "file/data/run_cache.h"
-#include "file/data/short_way.h"
 #include "file/inode/attributes.h"
 #include "file/inode/shape.h"
 
@@ -16,9 +16,9 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-// The long way of a read: [offset, offset + size) lies below the end of file. `*done` counts the
+// Reads through the map: [offset, offset + size) lies below the end of file. `*done` counts the
 // bytes that were read, also if the file turns out to be lazy.
-Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size, uint64_t offset,
+Status read_mapped(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size, uint64_t offset,
                    uint64_t* done) {
   Pool& pool = file.fs->pool;
   const Map map = file.map();
@@ -62,7 +62,7 @@ Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size
 
 }  // namespace
 
-Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t offset) {
+Result<size_t> read_slow(File& file, void* buffer, size_t size, uint64_t offset) {
   if (file.directory)
     return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
   if (!file.readable)
@@ -75,7 +75,7 @@ Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t of
   }
   pool::SeatGuard seat(file.fs->pool);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
-  return read_long_way(file, seat.hand_over(), buffer, size, offset);
+  return read_in_seat(file, seat.hand_over(), buffer, size, offset);
 }
 
 namespace {
@@ -96,8 +96,8 @@ namespace {
 
 }  // namespace
 
-Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, size_t size,
-                             uint64_t offset) {
+Result<size_t> read_in_seat(File& file, LocalSeat* handed_over, void* buffer, size_t size,
+                            uint64_t offset) {
   uint64_t done = 0;
   Status status;
   {
@@ -109,7 +109,7 @@ Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, s
     const CachedRun known = recall(*seat, file, offset);
     status = size <= known.size
                  ? known.region->read(buffer, known.at, size)
-                 : read_by_map(file, *seat, static_cast<uint8_t*>(buffer), size, offset, &done);
+                 : read_mapped(file, *seat, static_cast<uint8_t*>(buffer), size, offset, &done);
   }
   if (!file.was_read.load(std::memory_order_relaxed))
     file.was_read.store(true, std::memory_order_relaxed);
@@ -120,7 +120,7 @@ Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, s
 }
 
 Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
-  return read_short_way(file, buffer, size, offset);
+  return read_fast(file, buffer, size, offset);
 }
 
 }  // namespace cairn::file

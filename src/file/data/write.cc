@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "file/data/access.h"
+#include "file/data/fast_path.h"
 #include "file/data/fill.h"
 #include "file/data/finish_write.h"
 #include "file/data/io.h"
 #include "file/data/run_cache.h"
-#include "file/data/short_way.h"
 #include "file/data/sync.h"
 #include "file/data/write_bytes.h"
 #include "file/inode/attributes.h"
@@ -96,7 +96,7 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
       known = recall(*seat, *file, piece.offset).size;
     }
     auto n = cursor.block ? overwrite(fs, map, cursor, piece, known)
-                          : fill(fs, *seat, map, file, piece, cursor);
+                          : fill_hole(fs, *seat, map, file, piece, cursor);
     if (!n.ok()) [[unlikely]] {
       *written = done;
       return n.status();
@@ -124,7 +124,7 @@ bool rests_on_size(const File& file, uint64_t end) {
          file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
 }
 
-Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
+Result<size_t> write_mapped(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
                             uint64_t offset) {
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
   FileSystem& fs = *file.fs;
@@ -153,8 +153,9 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
 }
 
 // A write came short. If the pool is full and room can be made, the rest is written.
-[[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
-                                            uint64_t offset, Result<size_t> written) {
+[[gnu::noinline]] Result<size_t> retry_after_enospc(File& file, const uint8_t* source,
+                                                    uint64_t size, uint64_t offset,
+                                                    Result<size_t> written) {
   FileSystem& fs = *file.fs;
   size_t done = 0;
   for (int tries = 1;; ++tries) {
@@ -171,7 +172,7 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
       break;
     }
     pool::SeatGuard seat(fs.pool, file.number);
-    written = write_by_map(file, seat, source + done, size - done, offset + done);
+    written = write_mapped(file, seat, source + done, size - done, offset + done);
   }
   if (done < size && (written.ok() || written.code() == ENOSPC)) note_missing(fs, size - done);
   return done != 0 ? Result<size_t>(done) : written;
@@ -179,18 +180,18 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
 
 }  // namespace
 
-Result<size_t> write_long_way(File& file, LocalSeat* handed_over, const uint8_t* source,
-                              uint64_t size, uint64_t offset) {
+Result<size_t> write_in_seat(File& file, LocalSeat* handed_over, const uint8_t* source,
+                             uint64_t size, uint64_t offset) {
   const Result<size_t> written = [&]() -> Result<size_t> {
     pool::SeatGuard seat(handed_over);
     CAIRN_TRY(check_write(file, offset, size));
     if (size == 0) return size_t{0};
     CAIRN_TRY(check_buffer(file, source, size));
-    return write_by_map(file, seat, source, size, offset);
+    return write_mapped(file, seat, source, size, offset);
   }();
   if (written.ok() && *written == size) [[likely]]
     return written;
-  return write_rest(file, source, size, offset, written);
+  return retry_after_enospc(file, source, size, offset, written);
 }
 
 Status fail_write(File& file, Status status) {
@@ -213,10 +214,10 @@ Status persist_write(File& file, uint64_t end) {
 }
 
 Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset) {
-  return write_short_way(file, buffer, size, offset);
+  return write_fast(file, buffer, size, offset);
 }
 
-Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint64_t offset) {
+Result<size_t> write_slow(File& file, const void* buffer, size_t size, uint64_t offset) {
   if (is_lazy(file)) {
     CAIRN_TRY(check_write(file, offset, size));
     if (size == 0) return size_t{0};
@@ -224,11 +225,11 @@ Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint
     if (const auto remote = remote_of(*file.fs, file.map()))
       return remote->write(buffer, size, offset);
     CAIRN_TRY(stage_if_lazy(file));
-    return write_otherwise(file, buffer, size, offset);
+    return write_slow(file, buffer, size, offset);
   }
   pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
-  return write_long_way(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size, offset);
+  return write_in_seat(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size, offset);
 }
 
 namespace {

@@ -31,9 +31,9 @@ struct File {
   bool directory = false;
   bool synchronous = false;  // O_SYNC, O_DSYNC
   uint64_t pool_serial = 0;
-  // Whether reading and writing may go the short way (short_way.h).
-  bool reads_shortly = false;
-  bool writes_shortly = false;
+  // Whether reading and writing may take the fast path (fast_path.h).
+  bool reads_fast = false;
+  bool writes_fast = false;
   std::unique_ptr<format::OpenFile> own;  // the description, in a pool that is only looked at
   bool closed_in_fork = false;            // to be closed when that is over
   bool adopted_twice = false;  // another handle of this process names the same description

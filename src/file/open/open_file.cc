@@ -90,9 +90,9 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
   file->directory = S_ISDIR(map.inode->mode.load());
   file->synchronous = (flags & (O_SYNC | O_DSYNC)) != 0;
   file->pool_serial = fs.pool.serial;
-  file->reads_shortly = file->readable && !file->directory && fs.pool.plain_entry;
-  file->writes_shortly = file->writable && !fs.pool.read_only && fs.pool.plain_entry &&
-                         fs.pool.is_volatile && !file->synchronous;
+  file->reads_fast = file->readable && !file->directory && fs.pool.plain_entry;
+  file->writes_fast = file->writable && !fs.pool.read_only && fs.pool.plain_entry &&
+                      fs.pool.is_volatile && !file->synchronous;
   list_file(fs, file, adopted);
 }
 

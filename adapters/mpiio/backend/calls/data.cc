@@ -188,8 +188,8 @@ namespace serve {
   int File_##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,  \
                        MPI_Datatype datatype, MPI_Status* status) {                              \
     int64_t bytes = 0;                                                                           \
-    if (transfer_short_way(file, Direction::call, offset, const_cast<void*>(buffer), count,      \
-                           datatype, &bytes)) [[likely]] {                                       \
+    if (transfer_fast(file, Direction::call, offset, const_cast<void*>(buffer), count, datatype, \
+                      &bytes)) [[likely]] {                                                      \
       set_status(status, bytes);                                                                 \
       return MPI_SUCCESS;                                                                        \
     }                                                                                            \

@@ -23,12 +23,12 @@ struct NamedType {
 extern constinit thread_local NamedType last_named;
 
 // An access of the most frequent kind, from etype `offset` of the view on, in as few instructions
-// as may be: what a call does of its own, memory waits for (src/file/data/short_way.h). False: the
+// as may be: what a call does of its own, memory waits for (src/file/data/fast_path.h). False: the
 // access is another one, or something was in its way, and transfer() is to do all of it.
-[[gnu::always_inline]] inline bool transfer_short_way(const File& file, Direction direction,
-                                                      int64_t offset, void* buffer, int64_t count,
-                                                      MPI_Datatype datatype, int64_t* moved) {
-  const bool may = direction == Direction::read ? file.short_way.read : file.short_way.write;
+[[gnu::always_inline]] inline bool transfer_fast(const File& file, Direction direction,
+                                                 int64_t offset, void* buffer, int64_t count,
+                                                 MPI_Datatype datatype, int64_t* moved) {
+  const bool may = direction == Direction::read ? file.fast_path.read : file.fast_path.write;
   const NamedType& type = last_named;
   const View& view = file.view;
   int64_t bytes = 0;

@@ -48,7 +48,7 @@ int check_same(const File& file, std::initializer_list<int64_t> values, const ch
 void File::choose_way() {
   const bool plain = is_direct() && view.dense && view.representation == nullptr &&
                      (amode & MPI_MODE_SEQUENTIAL) == 0;
-  short_way = {plain && (amode & MPI_MODE_WRONLY) == 0, plain && (amode & MPI_MODE_RDONLY) == 0};
+  fast_path = {plain && (amode & MPI_MODE_WRONLY) == 0, plain && (amode & MPI_MODE_RDONLY) == 0};
 }
 
 File* look_up_file(MPI_File handle) {

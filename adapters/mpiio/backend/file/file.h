@@ -84,11 +84,11 @@ struct File {
   bool without_sync = false;  // of `nodes`: opened by a library that calls none (callers.h)
   // Which accesses need no lock, no other node and no look at the view: the allowed ones of a file
   // that is seen as it is. Follows from what is above; whoever changes that says so.
-  struct ShortWay {
+  struct FastPath {
     bool read = false;
     bool write = false;
   };
-  ShortWay short_way;
+  FastPath fast_path;
   void choose_way();
   [[nodiscard]] bool is_direct() const { return !atomic && nodes == nullptr; }
   std::map<std::string, std::string> hints;

@@ -14,43 +14,44 @@
 
 namespace cairn::file {
 
-// Any read and any write, where the fast path does not lead.
-Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t offset);
-Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint64_t offset);
-// Any read of the pool's own bytes, inside the seat; leaves it.
-Result<size_t> read_long_way(File& file, LocalSeat* seat, void* buffer, size_t size,
+// Any read and any write that the fast path cannot do: takes a seat first, or asks another node.
+Result<size_t> read_slow(File& file, void* buffer, size_t size, uint64_t offset);
+Result<size_t> write_slow(File& file, const void* buffer, size_t size, uint64_t offset);
+// Any read of the pool's own bytes, inside the seat, which it leaves.
+Result<size_t> read_in_seat(File& file, LocalSeat* seat, void* buffer, size_t size,
+                            uint64_t offset);
+// Any write of the pool's own bytes, announced by the seat, which it leaves. Checks the write
+// first, writes what is mapped and fills holes (write_mapped), and makes room if the pool is full
+// (retry_after_enospc).
+Result<size_t> write_in_seat(File& file, LocalSeat* seat, const uint8_t* source, uint64_t size,
                              uint64_t offset);
-// Any write, announced by the seat; checks it first.
-Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source, uint64_t size,
-                              uint64_t offset);
 
-[[gnu::always_inline]] inline Result<size_t> read_short_way(File& file, void* buffer, size_t size,
-                                                            uint64_t offset) {
+[[gnu::always_inline]] inline Result<size_t> read_fast(File& file, void* buffer, size_t size,
+                                                       uint64_t offset) {
   LocalSeat* const own = pool::cached_seat(file.pool_serial);
-  if (!file.reads_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
-    return read_otherwise(file, buffer, size, offset);
+  if (!file.reads_fast || own == nullptr || is_lazy(file)) [[unlikely]]
+    return read_slow(file, buffer, size, offset);
   pool::PlainSeat seat(own);
   const CachedRun known = recall(*own, file, offset);
-  // Size 0 takes the long way.
+  // Size 0 is not for the fast path.
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
-    return read_long_way(file, seat.hand_over(), buffer, size, offset);
+    return read_in_seat(file, seat.hand_over(), buffer, size, offset);
   persist::Region::read_warm(buffer, known.warm, size,
                              next_in_sequence(*own, known.warm, size, offset));
   return size;
 }
 
-[[gnu::always_inline]] inline Result<size_t> write_short_way(File& file, const void* buffer,
-                                                             size_t size, uint64_t offset) {
+[[gnu::always_inline]] inline Result<size_t> write_fast(File& file, const void* buffer, size_t size,
+                                                        uint64_t offset) {
   LocalSeat* const own = pool::cached_seat(file.pool_serial);
-  if (!file.writes_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
-    return write_otherwise(file, buffer, size, offset);
+  if (!file.writes_fast || own == nullptr || is_lazy(file)) [[unlikely]]
+    return write_slow(file, buffer, size, offset);
   pool::PlainSeat seat(own, file.number);
   const CachedRun known = recall(*own, file, offset);
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       size > known.region->copy_warm_max()) [[unlikely]]
-    return write_long_way(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size,
-                          offset);
+    return write_in_seat(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size, offset);
   prefetch_overwrite(*own, known.warm, size, offset);
   known.region->copy_warm(known.at, buffer, size);
   touch_modified(file);
