@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/coarse_clock.h"
+#include "base/saved_failure.h"
 #include "cluster/local/local_entry.h"
 #include "cluster/rpc/file_change.h"
 #include "file/data/io.h"
@@ -275,9 +276,9 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   // Who changes it by its name does not open it, and so does not wait for its place.
   const Status status = forget(job, *entry, seen.ctime);
   if (!status.ok()) {
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     release_own(job, seen);
-    return fail(status.code(), "%s", text.c_str());
+    return saved.restored();
   }
   return status;
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/saved_failure.h"
 #include "cluster/local/name_op.h"
 #include "cluster/names/free_name.h"
 #include "cluster/names/name_lock.h"
@@ -38,10 +39,10 @@ Result<Made> make_here(Job& job, const std::string& path, uint32_t mode) {
 
 Status let_stay(Job& job, const Made& made, const UseMade& use) {
   const Status status = use(made);
-  const std::string text = status.ok() ? "" : last_detail();
+  const SavedFailure saved(status);
   const pool::SeatGuard seat(job.fs().pool);
   if (seat.ok()) file::end_moving(job.fs(), *seat, made, made.generation, made.mover);
-  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 Status is_taken(const std::string& path) {

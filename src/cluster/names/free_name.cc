@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saved_failure.h"
 #include "cluster/remote/find_remote.h"
 
 namespace cairn::cluster {
@@ -53,8 +54,8 @@ Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder,
   CAIRN_TRY(rename());
   const Status status = check_free(job, path, *holder, *holder == job.nodes());
   if (status.ok()) return status;
-  const std::string text = last_detail();
-  if (back().ok()) return fail(status.code(), "%s", text.c_str());
+  const SavedFailure saved(status);
+  if (back().ok()) return saved.restored();
   return fail(
       EIO, "%s: another node has created it, and the old name as well: the name has two files now",
       path.c_str());

@@ -1,5 +1,6 @@
 #include "cluster/names/name_lock.h"
 
+#include "base/saved_failure.h"
 #include "cluster/rpc/job_lock.h"
 
 namespace cairn::cluster {
@@ -17,9 +18,9 @@ Status under_lock(Job& job, const std::string& path, Told told, const Step& call
     if (status.ok()) status = finish(job, left);
   const bool unfinished = !status.ok();
   if (status.ok()) status = call();
-  const std::string text = status.ok() ? "" : last_detail();
+  const SavedFailure saved(status);
   const Status unlocked = unlock(job, keeper, lock_word, unfinished);
-  return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
+  return saved.or_of(unlocked);
 }
 
 }  // namespace

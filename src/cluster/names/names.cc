@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "base/saved_failure.h"
 #include "cluster/local/local_entry.h"
 #include "cluster/local/name_op.h"
 #include "cluster/local/paths_of.h"
@@ -135,12 +136,12 @@ Status claim_file(Job& job, const std::string& path) {
     CAIRN_TRY(change_name(job, set_attributes(path, same)));
     const Status status = on_others(job, claim);
     if (status.ok()) return status;
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     // Who takes a file asks for no lock: another node has it, or both have for this moment.
     if (!is_still_here(job, path, entry.seen())) return is_claimed_elsewhere(path);
     if (was_unchanged)
       tier::set_drained(job.fs(), entry.map, tier::change_time(job.fs(), entry.map));
-    return fail(status.code(), "%s", text.c_str());
+    return saved.restored();
   });
 }
 

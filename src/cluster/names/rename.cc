@@ -1,6 +1,7 @@
 // Renaming: what all nodes have on all of them, a file on the node that has it.
 #include <sys/stat.h>
 
+#include "base/saved_failure.h"
 #include "cluster/local/local_entry.h"
 #include "cluster/local/name_op.h"
 #include "cluster/names/free_name.h"
@@ -42,24 +43,24 @@ Status rename_announced(Job& job, uint32_t mode, const std::string& from, const 
   if (status.ok() && S_ISDIR(mode)) {
     status = move_records(job, from, to);
     if (status.ok()) return status;
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     on_others(job, undo).ignore();
     change_name(job, undo).ignore();
-    status = fail(status.code(), "%s", text.c_str());
+    status = saved.restored();
   }
   if (status.ok() || !replaced.ok() || !S_ISDIR(*replaced)) return status;
-  const std::string text = last_detail();
+  const SavedFailure saved(status);
   remake(job, to, *replaced);
-  return fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 // After all checks.
 Status rename_noted(Job& job, uint32_t mode, const RenameIntent& renaming, bool keep) {
   CAIRN_TRY(announce(job, renaming));
   const Status status = rename_announced(job, mode, renaming.from, renaming.to, keep);
-  const std::string text = status.ok() ? "" : last_detail();
+  const SavedFailure saved(status);
   const Status ended = end_renaming(job.records(), renaming.id);
-  return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
+  return saved.or_of(ended);
 }
 
 Status rename_everywhere(Job& job, uint32_t mode, const RenameIntent& renaming, bool keep) {
@@ -74,9 +75,9 @@ Status rename_everywhere(Job& job, uint32_t mode, const RenameIntent& renaming, 
   if (!S_ISDIR(mode)) return rename_noted(job, mode, renaming, keep);
   Status status = tell_of_renaming(job, true);
   if (status.ok()) status = rename_noted(job, mode, renaming, keep);
-  const std::string text = status.ok() ? "" : last_detail();
+  const SavedFailure saved(status);
   tell_of_renaming(job, false).ignore();  // who has not heard of that takes the lock
-  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 // A file that is this node's. What others know of the two names is void.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/crc32c.h"
+#include "base/saved_failure.h"
 #include "cluster/local/name_op.h"
 #include "cluster/record/codec.h"
 #include "cluster/record/directories.h"
@@ -199,9 +200,9 @@ Status try_to_announce(const RecordsOf& of, const RenameIntent& renaming) {
   Status status = all.write(name, bytes_of(renaming));
   if (status.ok()) status = all.sync();
   if (status.ok()) return status;
-  const std::string text = last_detail();
+  const SavedFailure saved(status);
   all.remove(name).ignore();  // the failure that is told is the first one
-  return fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 }  // namespace

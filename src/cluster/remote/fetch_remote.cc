@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/saved_failure.h"
 #include "cluster/local/local_entry.h"
 #include "cluster/local/paths_of.h"
 #include "cluster/remote/remote_files.h"
@@ -151,20 +152,20 @@ Status settle(Job& job, const RemoteFile& from, const std::string& path, const L
               const file::Seen& inode) {
   Status status = give_name(job, from.state, entry, inode.number);
   if (!status.ok()) {
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     take_back(job, from.state, path, inode);
     ask_owner(job, from, path, Op::release_reserved)
         .ignore();  // who waits for it does not for ever
     const auto now = local_entry(job, path);
     // Another process here was first.
-    return now.ok() && now->exists() ? Status() : fail(status.code(), "%s", text.c_str());
+    return now.ok() && now->exists() ? Status() : saved.restored();
   }
   status = ask_owner(job, from, path, Op::take_file);
   if (status.ok()) return status;
   // Removed, renamed or cut there by its name, by who did not open it; or nobody can tell.
-  const std::string text = last_detail();
+  const SavedFailure saved(status);
   if (status.code() != EIO) take_back(job, from.state, path, inode);
-  return fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 bool is_still(Job& job, const RemoteFile& from, const std::string& path) {
@@ -179,9 +180,9 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   CAIRN_TRY_ASSIGN(file, make_unnamed(job, entry, from.state.mode));
   Status status = fill(job, from, path, empty, *file);
   if (!status.ok()) {
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     // It may have given way to another one, or gone to another node, while it was copied.
-    status = is_still(job, from, path) ? fail(status.code(), "%s", text.c_str()) : missing(path);
+    status = is_still(job, from, path) ? saved.restored() : missing(path);
   }
   if (status.ok()) status = reserve(job, from, path);
   if (status.ok())

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/saved_failure.h"
+
 namespace cairn::cluster {
 
 Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& change,
@@ -29,10 +31,10 @@ Status everywhere_after(Job& job, const Step& here, const NameChange& there,
   NodeNumbers changed;
   const Status status = change_on(job, other_nodes(job), there, &changed);
   if (status.ok()) return status;
-  const std::string text = last_detail();
+  const SavedFailure saved(status);
   change_on(job, NodeNumbers(changed), undo, &changed).ignore();
   change_name(job, undo).ignore();
-  return fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 Status everywhere(Job& job, const NameChange& here, const NameChange& there,

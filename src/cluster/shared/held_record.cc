@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/saved_failure.h"
 #include "cluster/rpc/job_lock.h"
 
 namespace cairn::cluster {
@@ -39,10 +40,9 @@ Status with_record(const Job& job, const std::string& path,
     const bool same = record.ok() && record->uuid == seen->uuid;
     Status status = record.status();
     if (same) status = change(*record);
-    const std::string text = status.ok() ? "" : last_detail();
+    const SavedFailure saved(status);
     const Status unlocked = unlock_record(job, seen->uuid);
-    if (!status.ok()) return fail(status.code(), "%s", text.c_str());
-    CAIRN_TRY(unlocked);
+    CAIRN_TRY(saved.or_of(unlocked));
     if (same) return Status();
   }
 }

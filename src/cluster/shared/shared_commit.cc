@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/saved_failure.h"
 #include "cluster/shared/held_record.h"
 #include "cluster/shared/moved_records.h"
 #include "cluster/shared/shared_file.h"
@@ -103,14 +104,10 @@ Result<size_t> SharedFile::write(const Target* pieces, size_t count) {
     }
   };
   if (immediate_) {
-    const std::string text = status.ok() ? "" : last_detail();
+    const SavedFailure saved(status);
     ByteSet bytes;
     add_to(&bytes);
-    const Status posted = post(&bytes);
-    if (status.ok())
-      status = posted;
-    else
-      status = fail(status.code(), "%s", text.c_str());
+    status = saved.or_of(post(&bytes));
   } else {
     const std::lock_guard guard(mutex_);
     add_to(&written_);
@@ -190,9 +187,9 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
       if (!gone) status = write_record(job_.records(), path_, record_, false);
     }
   }
-  const std::string text = status.ok() ? "" : last_detail();
+  const SavedFailure saved(status);
   const Status unlocked = unlock_record(job_, uuid);
-  return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
+  return saved.or_of(unlocked);
 }
 
 Status SharedFile::commit(const Also& also) {
