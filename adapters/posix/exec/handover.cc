@@ -260,21 +260,9 @@ static void adopt_one(const Handed& handed) {
   // One that a program on the way, which does not know us, has closed or replaced.
   if (!descriptor::is_ours(handed.fd)) return;
   if (adopt_duplicate(handed)) return;
-  cairn_file* file = nullptr;
-  int error = cairn_file_adopt(pool, handed.id, &file);
-  if (error < 0) {
-    log(Level::kError, "an inherited file is lost: ", cairn_last_error());
-    return;
-  }
-  if (handed.own >= 0) locks::adopt_process_companion(cairn_file_ino(file), handed.own);
-  cairn_stat st;
-  unsigned type = cairn_fstat(file, &st) == 0 ? st.mode : 0;
-  Entry* entry = table::make(kind_of(type, cairn_file_get_flags(file)), file);
-  if (entry == nullptr) {
-    cairn_close(file);
-    return;
-  }
-  entry->cover = &covers[0];
+  Entry* entry = adopt_file(handed.id, "an inherited file is lost: ");
+  if (entry == nullptr) return;
+  if (handed.own >= 0) locks::adopt_process_companion(entry->ino, handed.own);
   char path[PATH_MAX];
   for (int i = 0; entry->kind == Kind::kDirectory && i < cover_count; ++i) {
     if (join(&covers[i]) == 0 &&

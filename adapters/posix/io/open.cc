@@ -64,6 +64,23 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn
   return fd;
 }
 
+Entry* adopt_file(const cairn_file_id& id, const char* lost) {
+  cairn_file* file = nullptr;
+  if (cairn_file_adopt(pool, id, &file) < 0) {
+    log(Level::kError, lost, cairn_last_error());
+    return nullptr;
+  }
+  cairn_stat st;
+  unsigned type = cairn_fstat(file, &st) == 0 ? st.mode : 0;
+  Entry* entry = table::make(kind_of(type, cairn_file_get_flags(file)), file);
+  if (entry == nullptr) {
+    cairn_close(file);
+    return nullptr;
+  }
+  entry->cover = &covers[0];
+  return entry;
+}
+
 // What of the flags the engine is to keep; the rest has been dealt with here.
 static int engine_flags(int flags) {
   return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY);

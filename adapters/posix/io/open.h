@@ -16,6 +16,10 @@ Kind kind_of(unsigned type, int flags);
 int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
             const char* name, cairn_ino shown = 0);
 
+// The entry, with no descriptor yet, of an open file that another process has handed over. Null: it
+// is lost; `lost` begins the line that the log says of that.
+Entry* adopt_file(const cairn_file_id& id, const char* lost);
+
 // As openat; `resolve` as lookup.h has it. The directory is one of ours.
 int open_resolved(int dir, const char* path, int flags, mode_t mode, unsigned resolve);
 

@@ -48,21 +48,9 @@ static int number_at(const unsigned char* place) {
 
 static void adopt(int fd) {
   cairn_file_id id;
-  cairn_file* file = nullptr;
   if (!descriptor::read_name(fd, &id) || engine::attach() < 0) return;
-  int error = cairn_file_adopt(pool, id, &file);
-  if (error < 0) {
-    log(Level::kError, "a file received through a socket is lost: ", cairn_last_error());
-    return;
-  }
-  cairn_stat st;
-  unsigned type = cairn_fstat(file, &st) == 0 ? st.mode : 0;
-  Entry* entry = table::make(kind_of(type, cairn_file_get_flags(file)), file);
-  if (entry == nullptr) {
-    cairn_close(file);
-    return;
-  }
-  entry->cover = &covers[0];
+  Entry* entry = adopt_file(id, "a file received through a socket is lost: ");
+  if (entry == nullptr) return;
   table::enter(fd, entry);
   table::drop(entry);
 }
