@@ -1,5 +1,5 @@
 #include "commands/command_line.h"
-#include "machine/run_child.h"
+#include "process/run_child.h"
 #include "runs/keeper.h"
 
 int main(int argc, char** argv) {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "commands/command_line.h"
-#include "machine/preload.h"
+#include "process/preload.h"
 #include "text/error.h"
 #include "text/output.h"
 

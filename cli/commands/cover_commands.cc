@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "commands/command_line.h"
-#include "machine/launcher.h"
 #include "pools/pool_place.h"
+#include "process/launcher.h"
 #include "runs/finish_run.h"
 #include "runs/keeper.h"
 #include "runs/stale_claim.h"

@@ -6,10 +6,10 @@
 
 #include "commands/command_line.h"
 #include "machine/lifetime.h"
-#include "machine/live_processes.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_owner.h"
 #include "pools/pool_place.h"
+#include "process/live_processes.h"
 #include "runs/checkpoints.h"
 #include "runs/covers.h"
 #include "runs/pool_create.h"

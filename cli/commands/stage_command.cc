@@ -15,11 +15,11 @@
 #include <set>
 
 #include "commands/command_line.h"
-#include "machine/launcher.h"
 #include "pools/pool_owner.h"
 #include "pools/pool_path.h"
 #include "pools/pool_place.h"
 #include "pools/pool_tree.h"
+#include "process/launcher.h"
 #include "runs/covers.h"
 #include "runs/pool_create.h"
 #include "text/error.h"

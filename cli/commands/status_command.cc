@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "commands/command_line.h"
-#include "machine/live_processes.h"
 #include "machine/probe_directory.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"
+#include "process/live_processes.h"
 #include "runs/covers.h"
 #include "runs/keeper.h"
 #include "text/error.h"

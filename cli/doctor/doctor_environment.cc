@@ -18,8 +18,8 @@
 #include "doctor/doctor.h"
 #include "machine/lifetime.h"
 #include "machine/memory_limit.h"
-#include "machine/preload.h"
 #include "pools/pool_place.h"
+#include "process/preload.h"
 #include "text/error.h"
 #include "text/units.h"
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "doctor/doctor.h"
-#include "machine/preload.h"
+#include "process/preload.h"
 
 namespace cairn::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "doctor/doctor.h"
 #include "doctor/elf_file.h"
 #include "doctor/served_calls.h"
-#include "machine/run_child.h"
+#include "process/run_child.h"
 #include "text/error.h"
 
 namespace cairn::cli {

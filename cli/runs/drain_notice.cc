@@ -6,7 +6,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "machine/launcher.h"
+#include "process/launcher.h"
 #include "text/output.h"
 #include "text/progress.h"
 #include "text/units.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "machine/launcher.h"
+#include "process/launcher.h"
 #include "runs/cover_processes.h"
 #include "text/error.h"
 #include "text/output.h"

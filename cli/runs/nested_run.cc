@@ -14,7 +14,7 @@
 #include <sstream>
 #include <vector>
 
-#include "machine/process.h"
+#include "process/process.h"
 #include "text/output.h"
 #include "text/units.h"
 

@@ -17,8 +17,8 @@ LAYERS = [
 # Rooms of cli/ and of a folder of src/ or adapters/ have an order too: a room may include itself
 # and the rooms of earlier rows.
 ROOMS = {
-    "cli": [["text"], ["frame"], ["machine"], ["pools"], ["runs"], ["sets"], ["netcdf"],
-            ["ckpt", "doctor"], ["commands"]],
+    "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
+            ["netcdf"], ["ckpt", "doctor"], ["commands"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
                 ["server"], ["mpi"]],
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],

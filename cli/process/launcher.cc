@@ -1,4 +1,4 @@
-#include "machine/launcher.h"
+#include "process/launcher.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-#include "machine/process.h"
+#include "process/process.h"
 
 namespace cairn::cli {
 namespace {

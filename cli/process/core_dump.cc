@@ -1,4 +1,4 @@
-#include "machine/core_dump.h"
+#include "process/core_dump.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "machine/held_directory.h"
+#include "process/held_directory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "machine/launcher.h"
+#include "process/launcher.h"
 
 #include <gtest/gtest.h>
 

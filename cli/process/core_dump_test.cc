@@ -1,4 +1,4 @@
-#include "machine/core_dump.h"
+#include "process/core_dump.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "machine/run_child.h"
+#include "process/run_child.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "machine/preload.h"
+#include "process/preload.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "machine/live_processes.h"
+#include "process/live_processes.h"
 
 #include <fmt/format.h>
 

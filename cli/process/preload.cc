@@ -1,4 +1,4 @@
-#include "machine/preload.h"
+#include "process/preload.h"
 
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "machine/relay_output.h"
+#include "process/relay_output.h"
 
 namespace cairn::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "machine/relay_output.h"
+#include "process/relay_output.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "machine/job_end.h"
+#include "process/job_end.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "machine/process.h"
+#include "process/process.h"
 
 #include <fmt/format.h>
 
