@@ -34,7 +34,7 @@ TEST_F(FillTest, LeavesZerosAroundTheBytes) {
   const auto n = fill(100, bytes, walk_to(0));
   ASSERT_TRUE(n.ok()) << last_detail();
   EXPECT_EQ(*n, bytes.size());
-  file->inode->size.store(format::block_size);
+  fs->pool.store(file->inode->size, format::block_size);
   std::vector<uint8_t> expected(format::block_size, 0);
   for (size_t i = 0; i < bytes.size(); ++i) expected[100 + i] = 7;
   EXPECT_EQ(block_at(0), expected);
