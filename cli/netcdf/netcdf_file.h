@@ -1,5 +1,5 @@
 // NetcdfFile: a new file that is HDF5 and netCDF-4, without the data: its datasets have their
-// places in the file, and whoever writes the bytes there needs no HDF5.
+// places in the file, and a process that writes the bytes there needs no HDF5.
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 // pool.dir is a directory or a dax device. A device is one pool. In a directory that only we can
 // write to, pools lie directly; in one that others can write to (/dev/shm, a shared /mnt/pmem) they
 // lie in our own subdirectory cairn-UID, which must be ours and closed to everybody else: in a
-// world-writable place anybody could have made it before us.
+// world-writable place another user could have made it before us.
 #pragma once
 
 #include <string>
@@ -32,11 +32,11 @@ std::string pool_name_of(const std::string& path);
 // Paths of all pools in the pool directory, by name; the device if it is one.
 std::vector<std::string> list_pools(const Config& config);
 
-// What somebody who was killed while he made or removed a pool left in the pool directory (or
-// somebody is about to).
+// What a process that was killed while it made or removed a pool left in the pool directory (or a
+// process is about to).
 std::vector<std::string> list_unfinished(const Config& config);
 
-// Where the locks lie (PlaceLock) of those who use the pool at `path`.
+// Where the locks (PlaceLock) lie of processes that use the pool at `path`.
 std::string lock_directory(const std::string& path);
 
 // Throws unless `directory` is a directory of ours without permissions for others.

@@ -1,7 +1,7 @@
 // PoolTree: the directories that one command goes through in a pool.
 //
-// A pool can be damaged, or made by somebody who wants to harm whoever looks at it: a name that no
-// file can have, a directory below itself, one with many names. A command tells such a thing,
+// A pool can be damaged, or made by a user who wants to harm the one that looks at it: a name that
+// no file can have, a directory below itself, one with many names. A command tells such a thing,
 // leaves it out, does the rest, and fails at its end.
 #pragma once
 
@@ -21,7 +21,7 @@ void tell_problem_of(const char* command, const std::string& text);
 class PoolTree {
  public:
   using Problem = std::function<void(const std::string& text)>;
-  // A walk that begins at `top`. `command`: who tells.
+  // A walk that begins at `top`. `command`: named in messages.
   PoolTree(const Pool& pool, const char* command, cairn_ino top);
   // For listing only.
   PoolTree(const Pool& pool, Problem problem) : pool_(pool), problem_(std::move(problem)) {}

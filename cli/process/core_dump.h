@@ -10,7 +10,7 @@ namespace cairn::cli {
 // elsewhere.
 std::string missing_core_text(int status, const std::string& program, const std::string& directory);
 
-// The same where dumps are asked for and kernel.core_pattern is `pattern`.
+// What to tell where dumps are asked for and kernel.core_pattern is `pattern`.
 std::string missing_core_text(int status, const std::string& program, const std::string& directory,
                               const std::string& pattern);
 

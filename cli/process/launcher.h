@@ -1,5 +1,5 @@
-// Who started this process: what all processes of one job have in common, on every host, and other
-// jobs have not.
+// The launcher of this process: what all processes of one job have in common, on every host, and
+// other jobs have not.
 #pragma once
 
 #include <string>

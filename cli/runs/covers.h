@@ -94,7 +94,7 @@ class Cover {
   Cover() = default;
   // Joins a cover that exists; throws otherwise.
   static Cover join(const Pool& pool, const std::string& directory);
-  // The same, also if the directory is gone or another one by now.
+  // Joins a cover whose directory may be gone, or be another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
   // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it,
   // looks again for `patience`: on another host the claim's holder may be about to name the job
@@ -111,7 +111,7 @@ class Cover {
   Cover(const Cover&) = delete;
   Cover& operator=(const Cover&) = delete;
 
-  // Until the object goes, nobody takes the cover's claim for void.
+  // As long as the object lives, no process takes the cover's claim for void.
   class Hold {
    public:
     explicit Hold(int descriptor) : descriptor_(descriptor) {}
@@ -145,7 +145,7 @@ class Cover {
   DrainResult drain_to(const std::string& elsewhere, cairn_drain_to_report* report);
   // Ends the cover. False while other processes are in it; the object is empty afterwards.
   bool discard();
-  // The same once everything is drained; false also if something has changed since.
+  // Ends the cover once everything is drained; false also if something has changed since.
   bool end();
 
  private:
@@ -164,10 +164,10 @@ std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::str
 PlaceLock lock_start(const std::string& pool);
 
 // Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The
-// caller holds the start lock, under which runs make their covers: whoever has none yet finds no
+// caller holds the start lock, under which runs make their covers: a run that has none yet finds no
 // pool and makes one.
 bool remove_if_left_over(Pool& pool, const PlaceLock& start);
-// The same for who still holds the lock of the cover that he has ended.
+// Removes such a pool for a process that still holds the lock of the cover that it has ended.
 bool leave_pool(Pool& pool, PlaceLock& cover);
 
 // The pool that covers the real path of `directory`; std::nullopt if none of this user's does. For
@@ -175,7 +175,7 @@ bool leave_pool(Pool& pool, PlaceLock& cover);
 // user's rights from now on (pool_owner.h).
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);
 
-// For who is told of a claim whose pool is not here: what to do.
+// What to do about a claim whose pool is not here, for messages.
 std::string how_to_free(const std::string& directory);
 
 // What to do where the path leads to a directory other than the covered one.
@@ -183,13 +183,12 @@ std::string how_to_rescue(const std::string& directory);
 
 // The real path, or Error(exit_usage) if it is missing or no directory.
 std::string real_directory(const std::string& directory);
-// The same for a covered directory that may be gone: the path by which a pool of this user covers
-// it.
+// The path by which a pool of this user covers a directory, which may be gone.
 std::string covered_directory(const Config& config, const std::string& directory);
 // The name of the lock that runs of one covered directory share.
 std::string cover_lock_name(const std::string& real_path);
-// Takes that lock alone, without waiting, for who wants to end the cover: held() is false while a
-// run is under way. `pool`: the path of the pool that covers the directory.
+// Takes that lock alone, without waiting, for a process that wants to end the cover: held() is
+// false while a run is under way. `pool`: the path of the pool that covers the directory.
 PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path);
 
 }  // namespace cairn::cli

@@ -1,4 +1,4 @@
-// Keeper: the process that drains a covered directory while a run goes on, and after it.
+// Keeper drains a covered directory while a run goes on, and after it.
 //
 // `cairn run` starts it before the program in the drain modes close and async, and for
 // --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is no
@@ -19,8 +19,8 @@
 namespace cairn::cli {
 
 // Starts a keeper for the cover of `directory` in the pool at `pool`, in a session of its own and
-// with /dev/null as its streams. A second keeper leaves at once; `cairn run` says so at level info.
-// Returns the descriptor of its lines, for a KeeperLog. Throws if fork fails.
+// with /dev/null as its streams. A second keeper leaves immediately; `cairn run` says so at level
+// info. Returns the descriptor of its lines, for a KeeperLog. Throws if fork fails.
 int start_keeper(const Config& config, const std::string& pool, const std::string& directory);
 
 // Whether the command line is the one that start_keeper executes; and what that process does.
@@ -28,7 +28,7 @@ bool is_keeper(int argc, char** argv);
 int run_keeper(int argc, char** argv);
 
 // Ends the keeper of the cover, if there is one, and waits for that: ten seconds at most, because
-// lower may not answer. Another one leaves at once until the object goes.
+// lower may not answer. Another one leaves immediately as long as the object lives.
 std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory);
 
 // What `cairn status` says of the keeper of a cover.

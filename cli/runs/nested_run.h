@@ -3,8 +3,8 @@
 // A run inside another leaves covering, draining and waiting to the outer one, which waits for it:
 // if both waited, neither would end. The environment names the outer run (CAIRN_RUN); where it did
 // not come through (env -i, a launcher that passes nothing on), the process tree does. An outer run
-// in another process namespace is in neither: who waits for what it cannot see waits for a while
-// only.
+// in another process namespace is in neither: a run that waits for what it cannot see waits for a
+// while only.
 #pragma once
 
 #include <string>
@@ -26,11 +26,11 @@ enum class Wait {
   interrupted,  // by a signal
   left,         // to the others, without waiting for them or because they cannot be seen from here
 };
-// Gives the shared lock up for the exclusive one. After two seconds it says what is waited for.
-// Whoever gives up holds no lock any more, so the last of the others gets it.
+// Gives the shared lock up for the exclusive one. After two seconds it says what is waited for. A
+// run that gives up releases its lock, so the last of the others gets it.
 Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
-// The same for a run whose program has failed: whoever started it, an MPI's launcher say, must hear
-// of that at once.
+// As wait_to_be_last(), for a run whose program has failed: the process that started it, such as an
+// MPI's launcher, must hear of that immediately.
 Wait be_last_or_leave(PlaceLock& running);
 
 }  // namespace cairn::cli

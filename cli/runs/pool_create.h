@@ -12,8 +12,8 @@ namespace cairn::cli {
 
 // Creates the pool at `path`; size and place come from the configuration.
 void create_pool(const Config& config, const std::string& path, cairn_pool_options options = {});
-// The named pool, attached, for who changes the pool itself: a medium that cannot be written to is
-// an error.
+// The named pool, attached, for a command that changes the pool itself: a medium that cannot be
+// written to is an error.
 Pool open_pool_to_change(const Config& config, const std::string& name);
 // Touches all memory of the pool, with a progress bar. Returns the seconds that took.
 double populate_pool(const Pool& pool);

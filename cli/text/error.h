@@ -1,7 +1,7 @@
 // What a command throws when it cannot go on, and the exit codes of `cairn`.
 //
 // Inside cli/ errors are exceptions; main turns each into one line on stderr. The text names the
-// path and the cause; the command's name is put in front by whoever prints it.
+// path and the cause; the printing function puts the command's name in front.
 #pragma once
 
 #include <cairn/cairn.h>

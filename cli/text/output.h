@@ -44,7 +44,7 @@ std::string json_text(const std::string& bytes);
 void set_log_level(const std::string& level);
 void warn(const std::string& text);
 void inform(const std::string& text);
-// The same as warn(), word for word.
+// As warn(), word for word.
 void note(const std::string& line);
 
 }  // namespace cairn::cli

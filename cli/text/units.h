@@ -19,7 +19,7 @@ struct Size {
 
 // Throws Error(exit_usage) that names the text and what was expected.
 Size parse_size(std::string_view text);
-// The same where a percentage makes no sense.
+// A size where a percentage makes no sense. Throws as parse_size().
 uint64_t parse_bytes(std::string_view text);
 // Bytes a second, or "unlimited", which is 0.
 uint64_t parse_rate(std::string_view text);

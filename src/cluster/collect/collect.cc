@@ -13,7 +13,7 @@ namespace {
 
 namespace sys = tier::sys;
 
-// Who is waited for, in one line.
+// The nodes that are waited for, in one line.
 class Waiting {
  public:
   explicit Waiting(const std::string& directory) : directory_(directory) {}
@@ -73,8 +73,8 @@ void tell_ignored(const std::string& directory, const std::string& ignored,
   calls.problem(text.c_str());
 }
 
-// The part has become an ordinary file of the cover (unshare.h), by somebody who was killed before
-// he could say so.
+// The part has become an ordinary file of the cover (unshare.h), by a process that was killed
+// before it could say so.
 Result<bool> is_plain(const Collecting& all, const Record& record) {
   const std::string uuid = hex_of(record.uuid);
   auto number = tier::find_part(all.fs, all.cover_name, uuid, false);

@@ -1,28 +1,27 @@
-// Collecting: files that several nodes write are put together in lower, out of the parts that the
+// Collecting puts files that several nodes write together in lower, out of the parts that the
 // nodes' pools hold.
 //
-// Nodes do not talk to each other here, nor need they be there at the same time: each comes when
-// its run ends, or when `cairn drain` is called on it, and does its share. For a file at one epoch
-// of its record (record.h):
+// Nodes do not talk to each other here, and need not be there at the same time. Each comes when its
+// run ends, or when `cairn drain` is called on it, and does its share. For a file at one epoch of
+// its record (record.h):
 //   1. Each node that holds bytes writes them, at their offsets, into the file's aside file in
-//   lower, reads them back,
-//      and syncs. The first of these nodes also copies what comes from the base file.
+//      lower, reads them back, and syncs. The first of these nodes also copies what comes from the
+//      base file.
 //   2. It then makes its mark: a hard link to the aside file. So a mark says whose bytes are in
-//   which file, is there
-//      whole or not at all, and cannot be taken for one about another file, as long as it is there.
-//   3. Whoever finds the marks of all these nodes gives the file its owner, mode and times and
-//   renames it to its name, if
-//      what lies there still is the base file; then the record goes, and then the marks.
-//   4. A part that no record names is garbage, and is removed by its own node, unless records are
-//   missing or do not count.
+//      which file. It is there whole or not at all, and as long as it is there, it cannot be taken
+//      for one about another file.
+//   3. A node that finds the marks of all these nodes gives the file its owner, mode and times. It
+//      renames the file to its name, if what lies there still is the base file. Then it removes the
+//      record, and then the marks.
+//   4. A part that no record names is garbage. Its own node removes it, unless records are missing
+//      or do not count.
 //
 // Invariants
 //  1. A part stays until its bytes are in lower under the file's name, durably.
-//  2. Every step can be repeated after a kill, by the same node or another one. Two who do step 3
-//  at once do the same to
-//     the same file: the later one finds it renamed.
+//  2. Every step can be repeated after a kill, by the same node or another one. Two nodes that do
+//     step 3 concurrently do the same to the same file: the later one finds it renamed.
 //  3. Nothing is collected while a process on this node may write it: a node's part does not change
-//  after its mark.
+//     after its mark.
 #pragma once
 
 #include <string>
@@ -42,7 +41,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
 bool is_held_up(file::FileSystem& fs, const std::string& directory, const std::string& cover_name);
 
 // Before the cover's parts are thrown away: a file of which this node holds bytes can never be
-// whole again, so its record goes. The base file stays.
+// whole again, so its record is removed. The base file stays.
 Status forget_parts(const tier::Cover& cover);
 
 }  // namespace cairn::cluster

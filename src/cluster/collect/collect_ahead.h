@@ -2,10 +2,10 @@
 // nodes write to lower, with their marks (collect.h). The files get their names when the run ends,
 // and then little is left to do.
 //
-// A share goes once no process of this node has the file open, and once it has been quiet. If the
-// file is written again, the share is written again: a node has its own, by its part's change time
-// and by a hard link to the aside file. Other nodes do not count it before this node's run has
-// ended, so no file is put together while a program of the job may write it.
+// The keeper writes a share once no process of this node has the file open, and once it has been
+// quiet. If the file is written again, the share is written again: a node has its own, by its
+// part's change time and by a hard link to the aside file. Other nodes do not count it before this
+// node's run has ended, so no file is put together while a program of the job may write it.
 #pragma once
 
 #include "tier/cover.h"

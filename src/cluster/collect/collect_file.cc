@@ -106,7 +106,7 @@ FileCollector::FileCollector(Collecting& all, const std::string& path, Record re
   for (uint32_t i = 0; i < record_.nodes.size(); ++i)
     if (record_.nodes[i].pool == all_.pool) own_ = i;
   holds_ = std::find(holders_.begin(), holders_.end(), own_) != holders_.end();
-  // Of a file that nobody holds anything of, whoever comes does it all.
+  // Of a file of which no node holds anything, the first node that comes does it all.
   copies_base_ = holders_.empty() || holders_.front() == own_;
 }
 
@@ -146,8 +146,7 @@ Status FileCollector::collect() {
   Status status = holds_ || holders_.empty() ? give_share() : Status();
   if (status.ok() && !find_missing()) status = publish();
   if (status.code() != ESTALE) return status;
-  // What lies there may be what somebody who was faster has put together: the record goes before
-  // the marks.
+  // What lies there may be what a faster node has put together: the record goes before the marks.
   const std::string detail = last_detail();
   CAIRN_TRY(open_places());
   published = is_published();
@@ -318,7 +317,7 @@ Status FileCollector::sync_place() const {
 }
 
 Status FileCollector::write_share(int aside) {
-  // All who do this do the same, whoever is first.
+  // All nodes that do this do the same, whichever is first.
   if (const int64_t result = sys::ftruncate(aside, record_.size); result < 0)
     return sys::failed(result, "truncate", aside_path_);
   const uint64_t done = all_.done;
@@ -467,7 +466,7 @@ Status FileCollector::publish() {
   return settle();
 }
 
-// The file has its name: what it was made from goes, the record first.
+// The file has its name: removes what it was made from, the record first.
 Status FileCollector::settle() {
   CAIRN_TRY(sync_directory(above_, lower_));
   const Status checked = check_record();

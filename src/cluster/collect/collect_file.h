@@ -44,7 +44,7 @@ class FileCollector {
   // record has changed or gone meanwhile. ESTALE: something else lies there than the file was based
   // on.
   Status collect();
-  // While programs run: writes this node's share if nobody writes to `part`. EBUSY: somebody does.
+  // While programs run: writes this node's share if no process writes to `part`. EBUSY: one does.
   // EAGAIN: as above.
   Status share_ahead(const file::Map& part);
   // Nodes that have not done their share; empty: the file is whole, under its name.

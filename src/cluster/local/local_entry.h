@@ -40,14 +40,14 @@ Result<LocalEntry> local_entry(Job& job, const std::string& path);
 Result<file::LowerIdentity> lower_of(Job& job, const LocalEntry& entry);
 // After it was removed: nothing stays of it that a drain would act on.
 Status drop_lower(Job& job, const LocalEntry& entry);
-// Removes what is no directory, and nothing stays of it that a drain would act on: another node's
-// does. ENOENT: the name is another one's by now, and stays. ESTALE: it has not this change time
-// any more, and stays; 0: any.
+// Removes what is not a directory. Nothing stays of it that a drain of this pool would act on:
+// another node's drain does that. ENOENT: the name is another one's by now, and stays. ESTALE: it
+// has not this change time any more, and stays; 0: any.
 Status forget(Job& job, const LocalEntry& entry, uint64_t ctime = 0);
 // Something that the covered directory has under this name was removed here, and no drain has told
 // that directory yet.
 bool is_removed(Job& job, const LocalEntry& entry);
-// What it has there goes out of the way (tier/put_away.h).
+// Moves what the covered directory has under the name out of the way (tier/put_away.h).
 Status displace(Job& job, const LocalEntry& entry);
 // The inode of the covered directory, which may lie there as it did.
 Result<uint64_t> top_of(Job& job);

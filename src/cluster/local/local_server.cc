@@ -252,7 +252,7 @@ Status reserve_own(Job& job, const std::string& path, const FileState& seen, boo
   if (for_too_long) end_moving(job, entry.map, life_of(seen.file).generation);
   CAIRN_TRY(check_free(job, entry, path));
   CAIRN_TRY(file::begin_moving(job.fs(), entry.map));
-  // Who had it open a moment ago may have written it.
+  // A process that had it open a moment ago may have written it.
   const Status status = seen_entry(job, path, seen).status();
   if (!status.ok()) end_moving(job, entry.map, life_of(seen.file).generation);
   return status;
@@ -273,7 +273,7 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   if (!file::is_moving(*entry->map.inode))
     return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
   ++job.taken;  // first: who does not find it here any more hears of that
-  // Who changes it by its name does not open it, and so does not wait for its place.
+  // A process that changes it by its name does not open it, and so does not wait for its place.
   const Status status = forget(job, *entry, seen.ctime);
   if (!status.ok()) {
     const SavedFailure saved(status);

@@ -14,18 +14,19 @@ namespace cairn::cluster {
 // ENOENT: there is no such file here, nor was one removed. Whether it could be taken is told if it
 // is asked for.
 Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy);
-// The same, and it is held open (HeldFiles). EAGAIN: it is moving, and who asks does not say that
-// it has been for too long: the server cannot wait for what may be asked of it.
+// As look_own(), and holds the file open (HeldFiles). EAGAIN: the file is moving, and the caller
+// does not say that it has been for too long. The server cannot wait for an answer that it may have
+// to give itself.
 Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool for_too_long);
 // The runs' bytes, one behind the other. EIO: it is gone, or shorter.
 Status read_own(Job& job, const Request& request, const ByteRun* runs, uint8_t* bytes,
                 uint64_t* size);
 Status change_own(Job& job, const std::string& path, const FileChange& change);
-// What had the new name goes, unless file::rename_no_replace is in `flags`.
+// Removes what had the new name, unless file::rename_no_replace is in `flags`.
 Status rename_own(Job& job, const std::string& from, const std::string& to, unsigned flags);
 Status remove_own(Job& job, const std::string& path);
 // Its bytes are about to have another place: it is neither opened nor written until it is taken or
-// released. EBUSY: somebody has it open, or it is more than bytes under one name; EAGAIN: it is
+// released. EBUSY: a process has it open, or it is more than bytes under one name; EAGAIN: it is
 // moving, as for hold_own(); ESTALE: it is another file, or has changed since it was looked at.
 Status reserve_own(Job& job, const std::string& path, const FileState& seen, bool for_too_long);
 // Whatever has become of its name.

@@ -41,8 +41,8 @@ std::string seen_as_text(const file::Seen& seen);
 
 // Makes it, or says why it cannot be made.
 Status change_name(Job& job, const NameChange& change);
-// The same for another node, which has found nothing against it in its own pool: 1 if something
-// changed, 0 if all was so already.
+// Makes a change for another node, which has found nothing against it in its own pool: 1 if
+// something changed, 0 if all was so already.
 Result<int64_t> serve_change(Job& job, const NameChange& change);
 
 // Type and permissions of what the pool has under the name; ENOENT.

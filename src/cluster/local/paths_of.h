@@ -1,5 +1,5 @@
-// Under which paths this node's pool has what is known by its inode: a descriptor of a FIFO says no
-// more.
+// Finds the paths under which this node's pool has an inode: of a FIFO, a descriptor tells no more
+// than the inode.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace cairn::cluster {
 
-// All names of what is no directory. Looked for in all directories that the pool knows, so for
-// calls that are rare.
+// All names of what is not a directory. It looks in all directories that the pool knows, so it is
+// for rare calls.
 Result<std::vector<std::string>> paths_of(Job& job, const file::Seen& inode);
 // One of them: `before`, if it still is. Empty: it has none any more.
 Result<std::string> path_now(Job& job, const std::string& before, const file::Seen& inode);

@@ -49,8 +49,8 @@ Status is_taken(const std::string& path) {
   return fail(EBUSY, "%s: another node has created it, too, and it is in use here", path.c_str());
 }
 
-// Who waits too long for a new file ends its mark. By now he may have written it, and closed it
-// again.
+// A process that waits too long for a new file ends its mark. By now it may have written the file,
+// and closed it again.
 bool is_untouched(const LocalEntry& entry, const Made& made) {
   return entry.generation == made.generation && file::is_moving(*entry.map.inode) &&
          entry.map.inode->file.mover.load() == made.mover;
@@ -60,7 +60,7 @@ using Others = NewName::Others;
 
 // A name of this node that two nodes may have made in the same moment. The lock is held: the second
 // one that comes here finds that the first has given way. ESTALE: this one does. EBUSY: it was a
-// new file (`made`), and so long in waiting for the lock that somebody else may have used it.
+// new file (`made`), and so long in waiting for the lock that another process may have used it.
 Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made, Others* others) {
   CAIRN_TRY_ASSIGN(now, name.look_at_others(Locked::yes));
   *others = std::move(now);
@@ -69,7 +69,7 @@ Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made
   CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
   if (made != nullptr && entry.map.number == made->number) {
     if (!is_untouched(entry, *made)) return is_taken(path);
-    // Who changes a file by its name does not look at the mark.
+    // A process that changes a file by its name does not look at the mark.
     seen.ctime = made->ctime;
   }
   // Under the name may be another one by now.
@@ -150,8 +150,8 @@ Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
                                                                               : status;
 }
 
-// A file has its name at once, unlike one that is made: it may be open. So other nodes are asked
-// before, too.
+// A file has its name immediately, unlike one that is made: it may be open. So other nodes are
+// asked before, too.
 Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const std::string& path) {
   CAIRN_TRY_ASSIGN(other, is_remote(job, path));
   if (other != 0) return is_there(path);

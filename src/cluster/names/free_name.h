@@ -13,8 +13,8 @@ namespace cairn::cluster {
 
 // Under the lock. EEXIST: a node has something of the name, or it is a shared file's.
 Status check_free(Job& job, const std::string& path);
-// The same; then rename() gives the name to a file of node *holder (`nodes()`: to a shared file),
-// where nothing may have it, and back() takes it away again if another node has made it meanwhile.
+// Checks that the name is free; then rename() gives it to a file of node *holder (`nodes()`: to a
+// shared file). If another node has created the name meanwhile, back() takes it away again.
 Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder, const Step& rename,
                       const Step& back);
 

@@ -131,7 +131,7 @@ Status finish_removing(Job& job, const Intent& intent) {
   return forget_on(job, rest_of(job, intent.node), NameOp::forget, intent.change.path);
 }
 
-// Who has it changed, or open for writing, keeps it.
+// A node that has changed it, or has it open for writing, keeps it.
 Status finish_claiming(Job& job, const Intent& intent) {
   const std::string& path = intent.change.path;
   bool is_own = false;

@@ -9,10 +9,10 @@
 
 namespace cairn::cluster {
 
-// One at a time in the job: call(), under the lock under which names change. What somebody who was
-// killed with it had undertaken is finished before.
+// Calls call() under the lock under which names change: one at a time in the job. What a process
+// that was killed with the lock had begun is finished before.
 Status one_at_a_time(Job& job, const Intent& intent, const Step& call);
-// Of what is one step.
+// For what is one step.
 Status one_at_a_time(Job& job, const std::string& path, const Step& call);
 // Takes the lock: here() makes a name on this node, `there` on the others, with the directories
 // above it.

@@ -137,7 +137,8 @@ Status claim_file(Job& job, const std::string& path) {
     const Status status = on_others(job, claim);
     if (status.ok()) return status;
     const SavedFailure saved(status);
-    // Who takes a file asks for no lock: another node has it, or both have for this moment.
+    // A process that takes a file asks for no lock: another node has it, or both have for this
+    // moment.
     if (!is_still_here(job, path, entry.seen())) return is_claimed_elsewhere(path);
     if (was_unchanged)
       tier::set_drained(job.fs(), entry.map, tier::change_time(job.fs(), entry.map));

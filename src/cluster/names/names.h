@@ -26,24 +26,24 @@ Status make_special(Job& job, const std::string& path, uint32_t mode);
 // Mode, owner and times of what all nodes have.
 Status set_attributes_everywhere(Job& job, const std::string& path,
                                  const file::Remote::Change& attributes);
-// The same of what is no directory, by its inode on this node: under all names that it has there.
-// ENOENT: it has none.
+// As set_attributes_everywhere(), of what is not a directory, by its inode on this node: under all
+// names that it has there. ENOENT: it has none.
 Status set_attributes_of(Job& job, const file::Seen& inode, const file::Remote::Change& attributes);
 // ENOTEMPTY also if another node's pool has something in it.
 Status remove_directory(Job& job, const std::string& path);
 // Anything but a directory that this node's pool has.
 Status remove_file(Job& job, const std::string& path);
-// What is done with a file that was made, before anybody else may open it.
+// Uses a file that was created, before another process may open it.
 using UseMade = std::function<Status(const file::Created& made)>;
 // A new ordinary file of this node; EEXIST if any node has one of the name, or makes one in this
 // moment.
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
-// The same without waiting for others. ESTALE: another node has made it in the same moment, and
-// this one has given way.
+// As make_file(), without waiting for others. ESTALE: another node has made it in the same moment,
+// and this one has given way.
 Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
-// A further name of what is no directory, or the first one of a file that was made without. Of a
-// file on this node; EEXIST as for make_file(). ESTALE: the inode is another one by now than that
-// of `generation`.
+// Gives a further name to what is not a directory, or the first one to a file that was created
+// without. Of a file on this node; EEXIST as for make_file(). ESTALE: the inode is another one by
+// now than that of `generation`.
 Status link_inode(Job& job, const file::Seen& inode, const std::string& path);
 // This node is about to change a file: others forget what they know of it from the covered
 // directory, and ask from then on. EBUSY: one of them has changed it, or has it open for writing;
@@ -52,8 +52,8 @@ Status claim_file(Job& job, const std::string& path);
 // `keep`: EEXIST if the new name is there. EXDEV for a directory that the covered directory has
 // too: other nodes know other things of what is in it.
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep);
-// The same of a shared file or, where there is none, of another node's. What this node's pool has
-// under the new name stays. ENOENT.
+// As rename_name(), of a shared file or, where there is none, of another node's file. What this
+// node's pool has under the new name stays. ENOENT.
 Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep);
 
 }  // namespace cairn::cluster

@@ -5,10 +5,10 @@
 // It is asked for by its path. While a directory above gets another name (rename.cc), that path
 // leads elsewhere on some nodes and not yet on others, and both might find nothing. So each node
 // counts the renamings of directories that have begun and that are over; all have heard of one
-// before the first pool is changed, and that it is over when the last one is. Who hears of none
-// since before the name was given has asked in time. Who hears twice in turn that none is under
-// way, of the same ones, has asked between two; while one is, he takes the lock, which its maker
-// has.
+// before the first pool is changed, and that it is over when the last one is. A process that hears
+// of no renaming since before the name was given has asked in time. One that hears twice in turn of
+// the same renamings, and that none is under way, has asked between two. While one is under way, it
+// takes the lock, which the renaming process has.
 #pragma once
 
 #include <string>
@@ -49,7 +49,8 @@ class NewName {
   file::Seen inode_ = {};
 };
 
-// By who renames a directory, under the lock: begins, or is over on all nodes.
+// Called by the process that renames a directory, under the lock: the renaming begins, or is over
+// on all nodes.
 Status tell_of_renaming(Job& job, bool begins);
 
 }  // namespace cairn::cluster

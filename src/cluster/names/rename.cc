@@ -105,7 +105,7 @@ Status rename_here(Job& job, const LocalEntry& from, const LocalEntry& to,
 Status replace_others(Job& job, const NewName& name, bool keep) {
   CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::yes));
   displace_on(job, others.path, others.removed);
-  // With `keep` there was none: who makes one from then on finds this one, and gives way.
+  // With `keep` there was none: a node that makes one from then on finds this one, and gives way.
   if (!others.have_it || keep) return Status();
   const auto entry = local_entry(job, others.path);
   // Something has taken its place here since.

@@ -53,8 +53,8 @@ std::vector<uint8_t> bytes_of(const RenameIntent& renaming) {
   return note.bytes;
 }
 
-// ENOENT: it is no note of ours. `unwritten`: one that was not written to its end; nothing had been
-// done then.
+// ENOENT: it is not a note of ours. `unwritten`: one that was not written to its end; nothing had
+// been done then.
 Result<RenameIntent> read_note(const RecordsDirectory& records, const std::string& id,
                                bool* unwritten = nullptr) {
   const std::string path = in_notes(note_name(id));
@@ -211,7 +211,7 @@ Status announce(const Job& job, const RenameIntent& renaming) {
   RenameIntent noted = renaming;
   for (uint32_t node = 0; node < job.nodes(); ++node) noted.pools.push_back(job.node(node).pool);
   Status status;
-  // ENOENT: the directory was empty, and somebody who cleans up removed it just now.
+  // ENOENT: the directory was empty, and a node that cleans up removed it just now.
   constexpr int tries = 10;
   for (int i = 0; i < tries; ++i) {
     status = try_to_announce(job.records(), noted);

@@ -1,11 +1,11 @@
-// Renaming of what all nodes have, so that it happens on all or on none, also if somebody is killed
-// in the middle, be it the whole job.
+// RenameIntent renames what all nodes have, on all of them or on none, also if a process, or the
+// whole job, is killed in the middle.
 //
 // Before the first pool is changed, what is going to be done is written down in the covered
-// directory (docs/format/renaming.md). It is removed when all nodes have done it. Who finds such a
-// note finishes what it says: in the job, who takes the lock under which names change away from a
-// process that was killed; afterwards each node in its own pool, before that is drained or used by
-// the next run.
+// directory (docs/format/renaming.md). It is removed when all nodes have done it. A process that
+// finds such a note finishes what it says. In the job, that is the process that takes the lock
+// under which names change away from a dead one; afterwards each node does so in its own pool,
+// before that is drained or used by the next run.
 //
 // Invariants
 //  1. The note comes and goes under the lock: while a job lives and it is there, no name that all
@@ -34,8 +34,8 @@ struct RenameIntent {
 Status announce(const Job& job, const RenameIntent& renaming);
 Status end_renaming(const RecordsOf& of, const Uuid& id);
 
-// By who has taken the lock from a process that said it would do this one: on all nodes. Nothing,
-// if it was not announced or is over.
+// Called by the process that has taken the lock from one whose intent this is: finishes it on all
+// nodes. Does nothing if it was not announced or is over.
 Status finish_renaming(Job& job, const Uuid& id);
 // Of jobs that are over, in this node's pool, while no process here uses the cover.
 Status finish_renamings(file::FileSystem& fs, const std::string& directory);

@@ -1,5 +1,5 @@
-// What is written to files in the covered directory: fixed-width words and texts, one behind the
-// other.
+// Packer and Unpacker write and read fixed-width words and texts, one behind the other: files in
+// the covered directory, and texts of messages.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Cover's records: a covered directory and the records in it, each opened once, for who is going to
-// remove the parts that no record names.
+// CoverRecords opens a covered directory and the records in it, each once, for a process that
+// removes the parts which no record names.
 //
-// Others may be able to rename what lies in the covered directory, and that itself. Whether records
-// are missing is told from the same descriptor as which ones there are.
+// Other users may be able to rename the covered directory and what lies in it. So the same
+// descriptor tells which records there are and whether some are missing.
 #pragma once
 
 #include <string>

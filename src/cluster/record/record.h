@@ -57,8 +57,8 @@ std::string record_path(const std::string& directory, const std::string& path);
 std::string aside_path(const std::string& directory, const std::string& path, const Record& record);
 std::string mark_path(const std::string& directory, const std::string& path, const Record& record,
                       const Uuid& pool);
-// The same from the records directory on. Aside: a file that is being put together out of its parts
-// (collect.h), as they are by this record. Mark: made by a node when its own bytes are in it.
+// These are relative to the records directory. Aside: a file that is being put together out of its
+// parts (collect.h), as they are by this record. Mark: made by a node when its own bytes are in it.
 std::string record_name(const std::string& path);
 std::string aside_name(const std::string& path, const Record& record);
 std::string mark_name(const std::string& path, const Record& record, const Uuid& pool);
@@ -82,8 +82,8 @@ Status remove_record(const RecordsDirectory& records, const std::string& path);
 Status remove_record(const RecordsOf& of, const std::string& path);
 // Aside files and marks, of any epoch.
 Status forget_collected(const RecordsOf& of, const std::string& path);
-// What no record of this epoch owns goes, and so do directories with nothing in them. `.cairn`
-// itself stays until the last claim on the covered directory goes (tier/claim.h).
+// Removes what no record of this epoch owns, and empty directories. `.cairn` itself stays until the
+// last claim on the covered directory is removed (tier/claim.h).
 Status clean_records(const RecordsDirectory& records);
 Status clean_records(const RecordsOf& of);
 // The same of one directory's, which goes itself if it has no records.

@@ -136,8 +136,8 @@ Status try_to_write(const RecordsOf& of, const std::string& path, const Record& 
   return sync_directory(directory, records->path_of(above));
 }
 
-// A record that was not written to its end. Whoever still writes it finds it gone, and writes it
-// again.
+// A record that was not written to its end. A process that still writes it finds it gone, and
+// writes it again.
 bool is_unfinished(const std::string& name) {
   const size_t behind = std::strlen(unfinished_suffix) + random_digits;
   return name.size() > behind &&
@@ -161,7 +161,7 @@ std::string owner_of(const std::string& name, std::string* tag) {
   return "";
 }
 
-// What no record owns in one directory goes.
+// Removes what no record owns in one directory.
 void clean_names(const RecordsDirectory& records, const sys::Descriptor& directory,
                  const std::string& path, const std::vector<sys::Entry>& names) {
   for (const sys::Entry& entry : names) {
@@ -207,7 +207,7 @@ Status clean_below(const RecordsDirectory& records, const std::string& top) {
 Status write_record(const RecordsOf& of, const std::string& path, const Record& record,
                     bool exclusive) {
   Status status;
-  // ENOENT: a directory was empty, and somebody who cleans up removed it just now.
+  // ENOENT: a directory was empty, and a node that cleans up removed it just now.
   constexpr int tries = 10;
   for (int i = 0; i < tries; ++i) {
     status = try_to_write(of, path, record, exclusive);

@@ -1,5 +1,6 @@
-// Runs: which bytes, said briefly. What a process has written is a set of intervals; a commit says
-// it as runs of equal pieces at equal distances, as strided and interleaved accesses leave them.
+// Runs say briefly which bytes of a file are meant. What a process has written is a set of
+// intervals; a commit says it as runs of equal pieces at equal distances, as strided and
+// interleaved accesses leave them.
 #pragma once
 
 #include <cstdint>

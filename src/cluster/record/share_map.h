@@ -1,4 +1,4 @@
-// Share map: which node holds which bytes of a file. Later runs lie over earlier ones.
+// ShareMap says which node holds which bytes of a file. Later runs lie over earlier ones.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class ShareMap {
   void set(std::vector<Share> shares) { shares_ = std::move(shares); }
   void clear() { shares_.clear(); }
   [[nodiscard]] const std::vector<Share>& shares() const { return shares_; }
-  // Who holds what of [begin, end): pieces in ascending order, without gaps.
+  // The node of each byte of [begin, end): pieces in ascending order, without gaps.
   struct Piece {
     uint64_t begin;
     uint64_t end;

@@ -62,7 +62,7 @@ Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
   return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
 }
 
-// How long a file is waited for that cannot be taken at once. One that is open may be so for a
+// How long a file is waited for that cannot be taken immediately. One that is open may be so for a
 // moment only; one that is moving has its place in a few messages' time, unless who moves it was
 // killed, and one that was just written is at rest in the next tick of its node's clock.
 class Patience {
@@ -162,7 +162,8 @@ Status settle(Job& job, const RemoteFile& from, const std::string& path, const L
   }
   status = ask_owner(job, from, path, Op::take_file);
   if (status.ok()) return status;
-  // Removed, renamed or cut there by its name, by who did not open it; or nobody can tell.
+  // Removed, renamed or cut there by its name, by a process that did not open it; or nothing is
+  // known.
   const SavedFailure saved(status);
   if (status.code() != EIO) take_back(job, from.state, path, inode);
   return saved.restored();
@@ -173,7 +174,7 @@ bool is_still(Job& job, const RemoteFile& from, const std::string& path) {
   return now.ok() && now->node == from.node && now->state.file == from.state.file;
 }
 
-// ESTALE: it was changed while it was copied, by who did not open it.
+// ESTALE: it was changed while it was copied, by a process that did not open it.
 Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   CAIRN_TRY_ASSIGN(from, find_free(job, path));
   CAIRN_TRY_ASSIGN(entry, local_entry(job, path));

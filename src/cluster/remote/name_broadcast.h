@@ -1,4 +1,4 @@
-// Changes of names, asked of the servers of other nodes.
+// Asks the servers of other nodes to change names.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ Status on_others(const Job& job, const NameChange& change);
 // here() first, then `there` on the others; where these cannot, `undo` takes it back.
 Status everywhere_after(Job& job, const Step& here, const NameChange& there,
                         const NameChange& undo);
-// The same where it is a change here as well.
+// As everywhere_after(), where the step here is a change as well.
 Status everywhere(Job& job, const NameChange& here, const NameChange& there,
                   const NameChange& undo);
 // Directories that were here before the job began need not be on the others: makes those above

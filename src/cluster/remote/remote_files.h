@@ -1,6 +1,6 @@
 // Ordinary files that lie in another node's pool, by name: written there through POSIX calls, seen
-// from here until they are carried to the covered directory. A name is asked for on all nodes; who
-// finds one asks its node from then on.
+// from here until they are carried to the covered directory. A process asks all nodes for a name.
+// Once it has found the file, it asks that file's node.
 //
 // Each gives ENOENT if no other node has such a file. The same name on several nodes: the first
 // one's; all go when it is removed.
@@ -17,9 +17,9 @@
 
 namespace cairn::cluster {
 
-// This node has a file of the name now, or the job has: what the covered directory has there goes
-// out of the way, where these nodes have removed it. What is not as it was when they did, their
-// drains tell.
+// This node, or the job, has a file of the name now. Where these nodes have removed what the
+// covered directory has there, they move it out of the way. What is not as it was when they did,
+// their drains tell.
 void displace_on(Job& job, const std::string& path, const std::vector<uint32_t>& nodes);
 // On all nodes.
 void displace_everywhere(Job& job, const std::string& path);
@@ -38,8 +38,9 @@ Result<uint64_t> read_remote(Job& job, uint32_t node, const Uuid& file, const Ta
 Status set_remote_size(Job& job, const std::string& path, uint64_t size);
 Status set_remote_attributes(Job& job, const std::string& path, const NewAttributes& attributes);
 Status remove_remote(Job& job, const std::string& path);
-// It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open
-// there, or it is more than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.
+// It becomes a file of this node's pool; `empty`: without its contents. EBUSY: a process has it
+// open there, or it is more than bytes under one name; ENOSPC. Killed meanwhile, both nodes have
+// it.
 Status fetch_remote(Job& job, const std::string& path, bool empty);
 
 struct RemoteName {

@@ -27,7 +27,7 @@ class RemoteReader final : public RemoteContents {
 
   std::mutex mutex_;
   Read read_;  // none: the job has ended
-  // What was read last. A header is small, and who reads on wants more at once.
+  // What was read last. A header is small, and a process that reads on wants more.
   std::vector<uint8_t> window_;
   uint64_t window_at_ = 0;
   size_t next_ = 0;  // size of the next window, 0: the smallest

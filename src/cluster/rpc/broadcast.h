@@ -1,4 +1,4 @@
-// One request to the servers of several nodes at once, and what they answer.
+// Sends one request to the servers of several nodes concurrently, and collects their answers.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ Reply Coordinator::lock(Home* home, const Request& request, const std::string& t
   home->unfinished = false;
   home->has_told = !text.empty();
   if (text.empty()) return reply;
-  // Those of who was killed while he finished another's stay: to finish one twice does no harm.
+  // The intents of a process that was killed while it finished another one's stay: finishing one
+  // twice does no harm.
   constexpr size_t most = 8;
   if (home->intents.size() == most) home->intents.erase(home->intents.begin());
   home->intents.push_back(text.substr(0, longest_intent));
@@ -73,7 +74,7 @@ Reply Coordinator::answer(const Request& request, const ByteRun* runs, const std
     case Op::lock:
       return lock(&home, request, text, more);
     case Op::unlock:
-      // Not one that somebody else has got since its holder was found dead.
+      // Not one that another process has got since its holder was found dead.
       if (is_same(home.holder, asks_for(request))) {
         home.holder = {};
         home.unfinished = request.uuid != Uuid{};

@@ -1,5 +1,4 @@
-// HeldFiles: files of this node's pool that processes of other nodes have open (remote_pin.h), kept
-// open here for them.
+// HeldFiles keeps files of this node's pool open for processes of other nodes (remote_pin.h).
 #pragma once
 
 #include <map>
@@ -17,8 +16,8 @@ class HeldFiles {
  public:
   explicit HeldFiles(file::FileSystem& fs) : fs_(fs) {}
 
-  // Until it has been released as often. EAGAIN: it is moving; who serves cannot wait for what he
-  // may be asked for himself.
+  // Holds the file until it has been released as often. EAGAIN: the file is moving, and the server
+  // cannot wait for an answer that it may have to give itself.
   Status hold(const Uuid& file, bool writing);
   void release(const Uuid& file, bool writing);
 

@@ -52,8 +52,8 @@ class Job {
   [[nodiscard]] Status not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
                                   uint64_t end) const;
 
-  // This node's part of a file; ENOENT if there is none and `make` is not set. Who has it holds its
-  // space, also when it was removed.
+  // This node's part of a file; ENOENT if there is none and `make` is not set. A process that has
+  // the part holds its space, also after its removal.
   Result<Part> part(const Uuid& uuid, bool make);
   Status remove_part(const Uuid& uuid);
   // Removes the parts that no record knows.
@@ -72,7 +72,7 @@ class Job {
 
   Buffers& buffers() { return buffers_; }
 
-  // In a forked child, which is no process of the job: others cannot be asked from here on.
+  // In a forked child, which is not a process of the job: from now on it cannot ask other nodes.
   void fall_silent() { silent_ = true; }
   // What was opened by name loses its job with this one.
   void add_contents(const std::shared_ptr<RemoteContents>& contents);
@@ -94,9 +94,9 @@ class Job {
   std::atomic<uint32_t> taken{0};
   std::atomic<uint32_t> renamings{0};
 
-  // The same of all nodes, as this process has heard of them. Who finds a name on none, and hears
-  // of more that were taken, may have asked the one too early and the other too late. Of renamings:
-  // new_name.h.
+  // The counts of all nodes, as this process has heard of them. A process that finds a name on no
+  // node, and hears that more files were taken, may have asked one node too early and another one
+  // too late. Of renamings: new_name.h.
   [[nodiscard]] std::vector<Past> heard();
   void note_taken(const std::vector<Past>& of_nodes);
   void note_renamings(const std::vector<Past>& of_nodes);

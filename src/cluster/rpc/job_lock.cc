@@ -23,7 +23,7 @@ Request request_of(Op op, uint64_t home, const Holder& process) {
   return request;
 }
 
-// Who has the lock; nobody (process 0): it is the caller's. `gone`: was found dead with it.
+// The holder of the lock; process 0: it is the caller's. `gone`: was found dead with it.
 Result<Holder> try_lock(const Job& job, uint32_t node, Request request, const Holder& gone,
                         Told* told) {
   const std::string text = told == nullptr ? "" : told->intent;

@@ -1,10 +1,10 @@
 // Locks of a job, which all its processes can take: words of one node's server (coordinator.h),
 // which say who has them.
 //
-// Who waits for long asks the holder's node whether that process lives, and takes the lock away
-// from one that does not. He is told what that one said that it does, and finishes it: it may be
-// done on some nodes and not on others. For how long one is waited for that stands still, the job
-// says (Job::still_waiting()).
+// A process that waits for long asks the holder's node whether the holder lives, and takes the lock
+// away from a dead one. It is told the dead holder's intent and finishes that, because some nodes
+// may have done it and others not. For how long one is waited for that stands still, the job says
+// (Job::still_waiting()).
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Told {
 // Not recursive. `home`: the lock's name at node `node`; `path`: what it is taken for.
 Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path,
             Told* told = nullptr);
-// `unfinished`: who has it next is told what was left again.
+// `unfinished`: the next holder is told again what was left.
 Status unlock(const Job& job, uint32_t node, uint64_t home, bool unfinished = false);
 
 }  // namespace cairn::cluster

@@ -48,7 +48,7 @@ Result<int> remove_below(Job& job, const std::string& path) {
                         above_of(path), false);
   if (above.code() == ENOENT || above.code() == ENOTDIR) return 0;
   if (!above.ok()) return above.status();
-  // A drain would take it for a change that somebody has made behind the job's back.
+  // A drain would take it for a change that was made behind the job's back.
   const tier::KeepTimes times(above->get());
   const int64_t removed = sys::unlinkat(above->get(), name_in(path).c_str(), 0);
   if (removed == -ENOENT) return 0;
@@ -61,7 +61,8 @@ Result<int> remove_below(Job& job, const std::string& path) {
 
 namespace {
 
-// The next epoch is another one to who has the file open: he reads it again before he commits.
+// A process that has the file open sees the next epoch, and reads the record again before it
+// commits.
 Status commit(const Job& job, const std::string& path, Record& record) {
   ++record.epoch;
   return write_record(job.records(), path, record, false);

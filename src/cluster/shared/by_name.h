@@ -1,5 +1,4 @@
-// What is done to a shared file by its name, by one process alone: for calls that know nothing of
-// groups.
+// Changes a shared file by its name, by one process alone: for calls that know nothing of groups.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ namespace cairn::cluster {
 
 // Removes the name, this node's part, and what other nodes can be reached to remove.
 Status remove_shared(Job& job, const std::string& path);
-// What the covered directory itself has under the name (no directory): other nodes neither find it
-// nor take its bytes for those of a new file. 1: it was there, 0: it was not.
+// Removes what the covered directory itself has under the name, if that is not a directory. Other
+// nodes neither find it nor take its bytes for those of a new file. 1: it was there, 0: it was not.
 Result<int> remove_below(Job& job, const std::string& path);
-// Who has it open sees the new size when he commits.
+// A process that has the file open sees the new size when it commits.
 Status set_size(Job& job, const std::string& path, uint64_t size);
 Status set_attributes(Job& job, const std::string& path, const NewAttributes& attributes);
 // Another shared file of the new name is replaced, or with `keep` EEXIST. EBUSY while it is open;

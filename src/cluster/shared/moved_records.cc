@@ -75,8 +75,8 @@ Status check_no_records(const Job& job, const std::string& path) {
 
 namespace {
 
-// ENOENT: cleaned up, or somebody else was faster; or the new place's parent was empty and went
-// just now.
+// ENOENT: cleaned up, or another node was faster; or the new place's parent was empty and went just
+// now.
 Status try_to_rename(const RecordsOf& of, const std::string& from, const std::string& to) {
   CAIRN_TRY_ASSIGN(records, RecordsDirectory::open(of));
   CAIRN_TRY_ASSIGN(old_above, records.open_directory(above_of(from)));

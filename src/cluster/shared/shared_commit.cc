@@ -296,7 +296,7 @@ Status SharedFile::truncate(uint64_t size) {
   Status status = commit({true, size, false});
   if (status.ok() && part_ != nullptr && (**part_).inode->size.load() > size)
     status = file::truncate(job_.fs(), (**part_).map(), size);
-  // Nobody writes beyond the new end before everybody has cut his part there.
+  // No process writes beyond the new end before each node has cut its part there.
   return group_.agree(status);
 }
 

@@ -1,13 +1,12 @@
-// Shared file: one that processes on several nodes have open (include/cairn/adapter/shared.h says
-// it for users).
+// SharedFile is a file that processes on several nodes have open (include/cairn/adapter/shared.h
+// says it for users).
 //
 // Invariants
 //  1. Bytes are in this node's part before `written_` or the home's log say so.
 //  2. What the record says of a part is in it, and durable as far as its pool is.
-//  3. Only rank 0 of a group changes the record, while it holds the record's lock (a job is the
-//  only one in its
-//     directory, so a lock in a server's memory is enough), and the rename of the record is the
-//     commit.
+//  3. Only rank 0 of a group changes the record, while it holds the record's lock. A job is the
+//     only one in its directory, so a lock in a server's memory is enough. The rename of the record
+//     is the commit.
 #pragma once
 
 #include <memory>
@@ -78,8 +77,8 @@ class SharedFile {
   Status write_piece(const Target& piece, size_t* done);
   Status post(ByteSet* bytes);
 
-  // A write that the pool did not take, which the next commit tells all. What the caller did wrong
-  // is told him alone.
+  // A write that the pool did not take, which the next commit tells all. The caller alone is told
+  // what it did wrong.
   struct Failure {
     int code = 0;
     uint64_t offset = 0;

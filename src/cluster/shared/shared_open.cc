@@ -206,7 +206,7 @@ Result<std::unique_ptr<SharedFile>> SharedFile::open(Job& job, const GroupCalls&
   Bytes bytes = file->group_.is_first() ? file->announcement() : Bytes();
   CAIRN_TRY(file->group_.broadcast(&bytes));
   status = file->take_announcement(bytes);
-  // Whoever only reads needs none, and may have none.
+  // A process that only reads needs none, and may have none.
   if (status.ok() && file->part_ == nullptr) {
     auto part = job.part(file->record_.uuid, file->writable_);
     if (part.ok())

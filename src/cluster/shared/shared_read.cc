@@ -10,7 +10,7 @@
 namespace cairn::cluster {
 namespace {
 
-// Replies that are waited for at once.
+// Replies that are waited for concurrently.
 constexpr uint64_t most_in_flight = 64ULL << 20;
 
 unsigned long long number(uint64_t value) { return value; }
