@@ -96,13 +96,29 @@ def _find(name: str, checkpoint: Checkpoint, number: Optional[int]) -> Info:
     return info
 
 
+def tell(gather: Union[Gather, Literal[False]], name: str, failure: Optional[Exception],
+         said: Any = None) -> list[Any]:
+    """What each rank says. If one has failed, all raise: it what it has met, the others that.
+
+    `gather`: False where each rank is by itself.
+    """
+    own = (repr(failure) if failure is not None else None, said)
+    heard = gather(own) if gather else [own]
+    if failure is not None:
+        raise failure
+    for rank, (text, _) in enumerate(heard):
+        if text is not None:
+            raise RuntimeError(f"storage '{name}': rank {rank} cannot read: {text}")
+    return [each for _, each in heard]
+
+
 def in_one_order(gather: Union[Gather, Literal[False]], name: str, wanted: dict[str, list[Any]],
                  resolve: Callable[[], None]) -> list[tuple[str, Any, int]]:
     """Variables that ranks read together, in one order on all: their name, their type, and the most
     pieces of them that any rank wants.
 
     `resolve` fills in what this rank wants: for each variable its pieces, the type first in each. If
-    it fails on one rank, none reads. `gather`: False where each rank reads by itself.
+    it fails on one rank, none reads.
     """
     failure = None
     try:
@@ -111,12 +127,7 @@ def in_one_order(gather: Union[Gather, Literal[False]], name: str, wanted: dict[
         failure = error
     own = {variable: (pieces[0][0], len(pieces)) for variable, pieces in wanted.items()}
     most: dict[str, tuple[Any, int]] = {}
-    said = (repr(failure) if failure else None, own)
-    for rank, (text, of_rank) in enumerate(gather(said) if gather else [said]):
-        if failure is not None:
-            raise failure
-        if text is not None:
-            raise RuntimeError(f"storage '{name}': nothing is read, as rank {rank} cannot: {text}")
+    for of_rank in tell(gather, name, failure, own):
         for variable, (kind, count) in of_rank.items():
             most[variable] = (kind, max(count, most.get(variable, (kind, 0))[1]))
     return [(variable, *found) for variable, found in sorted(most.items())]

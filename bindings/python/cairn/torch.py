@@ -37,7 +37,7 @@ except ImportError as missing:
                       "as python3-torch of Debian 13 or with `pip install torch`") from missing
 
 from ._checkpoint import Checkpoint, Error, Handle, Info, Level
-from ._choice import choose, in_one_order, together
+from ._choice import choose, in_one_order, tell, together
 from ._tensors import Memory, definitions_of, memory_of, number_of, objects_of, place_of, row_of, type_of, variable_of
 from ._types import Type
 
@@ -271,10 +271,9 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
                         self._read(planner, name, dtype, piece)
                     except Error:  # of all ranks
                         raise
-                    except Exception as error:  # the other ranks go on, so this one takes part
+                    except Exception as error:  # the others go on reading, so this one takes part
                         failure = failure or error
-            if failure is not None:
-                raise failure
+            tell(self._reads_together and self._gather, self._name, failure)
         return _done(None)
 
     def _resolve_reads(self, plan: LoadPlan, planner: LoadPlanner, wanted: dict[str, list[Any]]) -> None:
