@@ -6,6 +6,10 @@ import io
 from bench_case import BenchCase, MPIS, main
 
 KERNELS = {
+    "ior": (["-F", "-b", "64k", "-t", "8k", "-o", "f"], ["write", "read"]),
+    "hacc": ([100, "f"], ["write", "read"]),
+    "vpic": (["-a", "MPIIO", "--particles", 100, "f"], ["write"]),
+    "bdcats": (["-a", "MPIIO", "--make", 100, "-f", "f"], ["read", "read+subset"]),
     "loop": (["-b", "64k", "-t", "8k", "-m", 0, "-o", "f"], ["write-first", "write", "read"]),
     "llmckpt": (["--scale", "1e-6", "-n", 2, "-r", 1, "-o", "f"], ["write", "read"]),
     "palm": (["-s", 1, "-n", 2, "-o", "p"], ["write-first", "write", "read"]),

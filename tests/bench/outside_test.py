@@ -97,6 +97,8 @@ class Parsers(unittest.TestCase):
         self.assertEqual(("run", 0.56, 364.33933, "z/s"), (name, seconds, rate, unit))
         output = outside.output_of("lulesh", recorded("lulesh-mpi8.txt"), 8)
         self.assertEqual("3.319724e+05", output["parameters"]["final_origin_energy"])
+        ((_, _, _, seconds, rate, _),) = figures("lulesh", "lulesh-serial.txt", 1)
+        self.assertEqual((1.5, 232.22131), (seconds, rate))
 
     def test_fio(self):
         ((name, _, size, _, rate, _),) = figures("fio", "fio-psync.json", 1)

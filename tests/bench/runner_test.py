@@ -327,6 +327,38 @@ class Runner(BenchCase):
         self.assertRegex(run.stdout, r"# 1 cells, 6 rounds \(1 to warm up\), \d+\.\d MiB in all")
         self.assertEqual([], list(self.scratch.iterdir()))
 
+    def test_axes(self):
+        path = self.matrix(
+            kernels="a: {kernel: ior, block: 8KiB, axes: {transfer: [4KiB, 8KiB], "
+            "layout: [shared, file-per-process], fsync: [false, true]}}\n  b: {kernel: hacc}",
+            head="rounds: 1\nwarmup: 0\nexclude: [{kernel: a-8KiB-shared-fsync}, {kernel: b}]\n"
+            "include: [{kernel: a-4KiB-shared-fsync, ranks: 3}]",
+        )
+        shown = self.bench("run", path, "--dry-run").stdout
+        names = re.findall(r"(?m)^# (a\S+ on tmpfs, \d ranks):", shown)
+        self.assertEqual((8, 8), (len(names), len(set(names))))
+        self.assertIn("a-4KiB-shared-fsync on tmpfs, 3 ranks", names)
+        self.assertNotIn("a-8KiB-shared-fsync on tmpfs, 2 ranks", names)
+        self.assertRegex(shown, r"-e -F -b 8192 -t 4096")
+        for source, text in (
+            ("axes: {transfr: [1]}", "unknown key transfr in kernels.a; did you mean transfer?"),
+            ("axes: {layout: [shard]}", "kernels.a.layout: unknown value 'shard': expected shared"),
+            ("axes: {layout: shared}", "kernels.a.axes.layout: 'shared' is not of type 'array'"),
+        ):
+            path = self.matrix(kernels=f"a: {{kernel: ior, {source}}}")
+            run = self.bench("run", path, expect=2)
+            self.assertIn(f"{path}:9: {text}", run.stderr)
+
+    def test_nodes_of_a_launcher(self):
+        path = self.matrix("two: {directory: ., nodes: 2}\n  any: {directory: .}")
+        run = self.bench("run", path, "--dry-run", "--launcher", "srun")
+        self.assertRegex(run.stdout, r"srun --mpi=\w+ -N 2 -n 2 \S+/ior ")
+        self.assertRegex(run.stdout, r"srun --mpi=\w+ -n 2 \S+/ior ")
+        run = self.bench("run", path, "--dry-run", "--launcher", "x -N {nodes} -n {ranks}")
+        self.assertIn("x -N 2 -n 2 ", run.stdout)
+        self.assertIn("systems.two.nodes: needs a launcher",
+                      self.bench("run", path, "--dry-run", expect=2).stderr)
+
     def test_ready_matrices(self):
         for path in sorted((PACKAGE / "cairn_bench/matrices").glob("*.yaml")):
             with self.subTest(matrix=path.stem):

@@ -36,13 +36,24 @@ def expand(matrix, systems):
     cells = []
     for name, entry in matrix["kernels"].items():
         for system in systems:
-            for ranks in matrix["ranks"]:
+            more = [
+                rule["ranks"]
+                for rule in matrix.get("include", [])
+                if matches(rule, system, name, rule["ranks"])
+            ]
+            for ranks in dict.fromkeys([*matrix["ranks"], *more]):
                 if not any(matches(rule, system, name, ranks) for rule in matrix["exclude"]):
-                    hints = {**matrix["systems"][system].get("hints", {}), **entry.get("hints", {})}
-                    parameters = scaled(entry, matrix["scale"])
-                    parameters |= reads.parameters(matrix["systems"][system])
-                    cells.append(Cell(system, name, ranks, parameters, hints))
+                    cells.append(cell_of(matrix, system, name, entry, ranks))
     return cells
+
+
+def cell_of(matrix, system, name, entry, ranks):
+    given = matrix["systems"][system]
+    hints = {**given.get("hints", {}), **entry.get("hints", {})}
+    parameters = {**scaled(entry, matrix["scale"]), **reads.parameters(given)}
+    if "nodes" in given:
+        parameters["nodes"] = given["nodes"]
+    return Cell(system, name, ranks, parameters, hints)
 
 
 def matches(rule, system, kernel, ranks):

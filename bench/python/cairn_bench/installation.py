@@ -42,12 +42,14 @@ def launcher(mpi):
     return plain if plain and belongs_to(plain, mpi) else None
 
 
-def launch_words(mpi, ranks, template=None):
-    """The words that start so many ranks: mpirun's, or those of a launcher."""
+def launch_words(mpi, ranks, template=None, nodes=None):
+    """The words that start so many ranks: mpirun's, or those of a launcher. nodes: None: any."""
     if template is None:
         return [launcher(mpi) or "mpirun", "-n", str(ranks)]
     if template == "srun":
-        return ["srun", f"--mpi={SRUN_PROTOCOLS[mpi]}", "-n", str(ranks)]
+        on_nodes = [] if nodes is None else ["-N", str(nodes)]
+        return ["srun", f"--mpi={SRUN_PROTOCOLS[mpi]}", *on_nodes, "-n", str(ranks)]
+    template = template.replace("{nodes}", str(nodes or 1))
     return [word.replace("{ranks}", str(ranks)) for word in shlex.split(template)]
 
 

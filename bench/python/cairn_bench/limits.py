@@ -46,6 +46,7 @@ class Limit:
     ranks: int
     transfer: int
     launcher: str | None = None
+    nodes: int | None = None  # of a job of the launcher
 
     @property
     def name(self):
@@ -60,6 +61,8 @@ class Limit:
         parts = (self.medium, self.mpi, self.ranks, self.transfer)
         if self.kind != "copy":
             parts = (self.kind, *parts)
+        if self.nodes is not None:
+            parts = (*parts, self.nodes)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
@@ -106,7 +109,7 @@ class Limit:
             "network": ("network", []),
         }[self.kind]
         return [
-            *installation.launch_words(self.mpi, self.ranks, self.launcher),
+            *installation.launch_words(self.mpi, self.ranks, self.launcher, self.nodes),
             str(installation.kernel(self.mpi, kernel)),
             *("--format", "json", "-b", str(self.region), "-t", str(self.transfer)),
             *map(str, options),
@@ -197,8 +200,8 @@ def copies(directory, names, cells, systems):
     wanted |= {(ranks, largest) for ranks in rank_counts(max(ranks for ranks, _ in wanted))}
     first = first_of(mine, systems)
     return [
-        Limit("copy", directory, tuple(names), (), first.mpi, ranks, piece, first.launcher)
-        for ranks, piece in sorted(wanted)
+        Limit("copy", directory, tuple(names), (), first.mpi, ranks, piece, first.launcher,
+              first.nodes) for ranks, piece in sorted(wanted)
     ]
 
 
@@ -219,7 +222,7 @@ def devices(media, cells, systems):
         found.append(
             Limit(
                 *("device", directory, tuple(names), tuple(drains)),
-                *(first.mpi, ranks, LARGEST_PIECE, first.launcher),
+                *(first.mpi, ranks, LARGEST_PIECE, first.launcher, first.nodes),
             )
         )
     return found
@@ -235,8 +238,8 @@ def networks(cells, systems):
         if ranks > 1:
             first = first_of(mine, systems)
             found.append(
-                Limit("network", NETWORK, names, (), mpi, ranks, LARGEST_PIECE, first.launcher)
-            )
+                Limit("network", NETWORK, names, (), mpi, ranks, LARGEST_PIECE, first.launcher,
+                      first.nodes))
     return found
 
 

@@ -8,7 +8,7 @@ import pathlib
 import jsonschema
 import yaml
 
-from . import pilot
+from . import axes, pilot
 from .errors import Mistake
 from .figures import AGAIN
 
@@ -23,6 +23,7 @@ DEFAULTS = {
     "scale": 1,
     "ranks": [2],
     "exclude": [],
+    "include": [],
     "limits": True,
 }
 
@@ -107,14 +108,19 @@ def load(name):
     lines = Lines(node)
     problems = [(line, f"key {key} stands twice") for line, key in lines.doubled]
     problems += held_against(matrix, SCHEMA, (), lines)
-    for entry, parameters in (matrix.get("kernels") or {}).items() if not problems else ():
+    origin = {}
+    if not problems:
+        matrix, origin = axes.expanded(matrix)
+    for entry, parameters in matrix["kernels"].items() if not problems else ():
         problems += held_against(
-            parameters, kernel_schema(parameters["kernel"]), ("kernels", entry), lines
+            parameters, kernel_schema(parameters["kernel"]), ("kernels", origin[entry]), lines
         )
     if not problems:
-        problems = names_that_match(matrix, lines)
+        problems = names_that_match(matrix, origin, lines)
     if problems:
-        raise Mistake([f"{path}:{line}: {text}" for line, text in sorted(problems)])
+        raise Mistake([f"{path}:{line}: {text}" for line, text in sorted(set(problems))])
+    for key in ("exclude", "include"):
+        matrix[key] = axes.rules(matrix.get(key, []), origin)
     return completed({**DEFAULTS, **matrix}), source, path
 
 
@@ -127,12 +133,18 @@ def completed(matrix):
         if name is None:
             raise Mistake("noise_floor: needs a baseline, which is compared with itself")
         systems = {**matrix["systems"], f"{name}{AGAIN}": matrix["systems"][name]}
-        same = [
-            {**rule, "system": f"{name}{AGAIN}"}
-            for rule in matrix["exclude"]
-            if rule.get("system") == name
-        ]
-        matrix = {**matrix, "systems": systems, "exclude": [*matrix["exclude"], *same]}
+        twin = {
+            key: [
+                *matrix[key],
+                *(
+                    {**rule, "system": f"{name}{AGAIN}"}
+                    for rule in matrix[key]
+                    if rule.get("system") == name
+                ),
+            ]
+            for key in ("exclude", "include")
+        }
+        matrix = {**matrix, "systems": systems, **twin}
     return matrix
 
 
@@ -171,17 +183,20 @@ def held_against(value, schema, base, lines):
     return found
 
 
-def names_that_match(matrix, lines):
-    """Names in `exclude` and `baseline` must be those of systems and kernels."""
+def names_that_match(matrix, origin, lines):
+    """Names in `exclude`, `include` and `baseline` must be those of systems and kernels."""
     found = []
-    for number, entry in enumerate(matrix.get("exclude", [])):
-        for key, group in (("system", "systems"), ("kernel", "kernels")):
+    known = {"system": list(matrix["systems"]), "kernel": [*origin, *origin.values()]}
+    rules = [(key, *one) for key in ("exclude", "include")
+             for one in enumerate(matrix.get(key, []))]
+    for group, number, entry in rules:
+        for key, names in known.items():
             name = entry.get(key)
-            if name is not None and name not in matrix[group]:
+            if name is not None and name not in names:
                 found.append(
                     (
-                        lines.of(("exclude", number, key)),
-                        f"exclude: no {key} {name}{nearest(name, list(matrix[group]))}",
+                        lines.of((group, number, key)),
+                        f"{group}: no {key} {name}{nearest(name, names)}",
                     )
                 )
     name = matrix.get("baseline")

@@ -23,6 +23,7 @@ class System:
         self.name = name
         self.launcher = launcher  # None: mpirun; srun; or a template with {ranks}
         self.given = given
+        self.nodes = given.get("nodes")  # of a job of the launcher; None: as that likes
         self.cairn = given.get("cairn")
         self.directory = place(given["directory"])
         self.pool_directory = place(given.get("pool_directory", "/dev/shm")) if self.cairn else None
@@ -46,7 +47,13 @@ class System:
                 found.append(
                     f"systems.{self.name}.{key}: {directory}: not a directory that you can write to"
                 )
+        if self.nodes is not None and self.launcher is None:
+            found.append(f"systems.{self.name}.nodes: needs a launcher, such as srun")
         return [*found, *reads.problems(self.name, self.given, self.directory)]
+
+    def launch(self, ranks):
+        """The words that start so many ranks."""
+        return installation.launch_words(self.mpi, ranks, self.launcher, self.nodes)
 
     @property
     def medium(self):
@@ -95,7 +102,7 @@ class System:
 
     def call_on_nodes(self, script, must=True):
         """A script by each rank, with the command as $0."""
-        start = installation.launch_words(self.mpi, self.most_ranks, self.launcher)
+        start = self.launch(self.most_ranks)
         self.call([*start, "sh", "-c", script, installation.command()], must)
 
     def call(self, words, must=True):
@@ -155,7 +162,7 @@ class System:
     def between(self, cell, directory):
         """(what, words) of the command between a cell's writes and its reads, or None."""
         kernel = [str(installation.kernel(self.mpi, "drop")), "--format", "json"]
-        drop = [*installation.launch_words(self.mpi, cell.ranks, self.launcher), *kernel]
+        drop = [*self.launch(cell.ranks), *kernel]
         return reads.command_between(self.given, directory, drop)
 
     def all_words(self, cell, directory):
@@ -174,7 +181,7 @@ class System:
         words = cells.words(cell, self.program(cell), directory, side)
         prefix = [*map(str, self.given.get("prefix", []))]
         if cell.kind != "program" or outside.PROGRAMS[cell.parameters["program"]].uses_mpi:
-            prefix += installation.launch_words(self.mpi, cell.ranks, self.launcher)
+            prefix += self.launch(cell.ranks)
         if not self.cairn:
             return [*prefix, *words]
         run = self.run_words(cell, directory, side)
