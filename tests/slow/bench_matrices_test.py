@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "bench"))
 import bench_case  # noqa: E402
+from bench_layouts import EVERY_LAYOUT  # noqa: E402
 from bench_case import BUILD, PACKAGE, BenchCase, CAIRN, MPIS  # noqa: E402
 
 bench_case.use_package()
@@ -28,6 +29,24 @@ class Matrices(BenchCase):
         for name in READY:
             with self.subTest(matrix=name):
                 self.run_one(name, disk)
+
+    def test_every_layout(self):
+        """On plain tmpfs and on Cairn, with each MPI."""
+        pool = "directory: ., pool_directory: ., cairn:"
+        systems = "".join(f"  plain-{mpi}: {{directory: ., mpi: {mpi}}}\n"
+                          f"  kept-{mpi}: {{{pool} kept, mpi: {mpi}}}\n"
+                          f"  fresh-{mpi}: {{{pool} fresh, mpi: {mpi}}}\n" for mpi in MPIS)
+        path = self.scratch / "m.yaml"
+        path.write_text("format: 1\nname: all\nrounds: 1\nwarmup: 0\nlimits: false\nranks: [2]\n"
+                        f"systems:\n{systems}kernels:{EVERY_LAYOUT}", encoding="utf-8")
+        self.run_words([CAIRN, "bench", "run", path, "--output", "out"], timeout=1800)
+        lines = (self.scratch / "out/results.jsonl").read_text(encoding="utf-8").splitlines()
+        results = [record for record in map(json.loads, lines) if record["record"] == "result"]
+        self.assertGreaterEqual(len(results), 22 * 3 * len(MPIS))
+        for record in results:
+            self.assertEqual("ok", record["status"], record["kernel"])
+            checked = sum(check["bytes"] for check in record["output"]["checks"])
+            self.assertGreater(checked, 0, record["kernel"])
 
     def run_one(self, name, disk):
         # The disk of the matrices is the directory of the start.
