@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
@@ -123,6 +124,10 @@ class Systems(BenchCase):
                      "drained; then cairn run again, with a new pool", "remounted by a command",
                      "after a remount, by the next rank", "from memory, by the next rank"):
             self.assertIn(text, page)
+        durable = re.search(r"durable after</th>(.*?)</tr>", page).group(1)
+        # Of the columns other, kept, fresh: in memory, not drained yet, drained by the writing run.
+        self.assertRegex(durable, r"never: in memory</td><td>not measured: the reads come before "
+                         r"the drain</td><td>\d\.\d+ s, when it has drained</td>")
         if not in_memory:
             self.assertEqual(["write", "drop"], steps["dropped"])
             reads = found["dropped"]["reads"]

@@ -140,7 +140,7 @@ class Runner(BenchCase):
             self.assertRegex(glance, text)
         self.assertRegex(shown.stdout, r"(?m)^cairn +\d+\.\d\d s +\d+\.\d\d s +\d+\.\d MiB$")
         self.assertIn("Latency of kept write, 2 ranks", page)
-        self.assertIn("synced, ", page)
+        self.assertIn("<small>synced</small><small>", page)
 
     def test_ways_of_sedov(self):
         path = self.matrix(

@@ -90,6 +90,7 @@ class CellState:
     walls: list = dataclasses.field(default_factory=list)
     startups: list = dataclasses.field(default_factory=list)
     finals: list = dataclasses.field(default_factory=list)
+    drains: list = dataclasses.field(default_factory=list)  # finalize of writes before the reads
     memory: list = dataclasses.field(default_factory=list)  # bytes of the fullest node
     command: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
@@ -200,6 +201,7 @@ class Figures:
         state.walls.append(record["wall_s"])
         if "startup_s" in record:
             state.startups.append(record["startup_s"])
+        state.drains += [step["finalize_s"] for step in state.before if "finalize_s" in step]
         if "finalize_s" in record:
             state.finals.append(record["finalize_s"])
         if "memory_bytes_per_node" in output:

@@ -109,11 +109,16 @@ class Headline:
             return ""
         seconds = statistics.median(series.seconds.values())
         if system in self.found.cairn:
-            if not self.run["matrix"]["kernels"][self.kernel].get("keep"):
+            finals = state.finals
+            if state.reads.get("after"):
+                if self.run["matrix"]["systems"][system]["cairn"] == "kept":
+                    return "not measured: the reads come before the drain"
+                finals = state.drains
+            elif not self.run["matrix"]["kernels"][self.kernel].get("keep"):
                 return "not measured: the kernel removes its files"
-            if not state.finals:
+            if not finals:
                 return ""
-            return f"{seconds + statistics.median(state.finals):.3f} s, when it has drained"
+            return f"{seconds + statistics.median(finals):.3f} s, when it has drained"
         if self.in_memory(system):
             return "never: in memory"
         return f"{seconds:.3f} s" if state.fsync else "some time later: not synced"

@@ -118,7 +118,8 @@ def opening(results):
         else f"not complete ({results.end['reason'] if results.end else 'killed'})"
     )
     about = run["matrix"].get("about")
-    rounds = f"; {results.rounds} rounds after {run['warmup']} that no figure uses; {state}"
+    count = "1 round" if results.rounds == 1 else f"{results.rounds} rounds"
+    rounds = f"; {count} after {run['warmup']} that no figure uses; {state}"
     lines = [
         f'<p class="faint">{escape(environment["processor"])}, '
         f'{environment["processors"]} processors, {escape(environment["system"])}; '
@@ -269,7 +270,7 @@ def overview_cell(found, run, kernel, access, ranks, system):
             text += f"<small>no difference shown ({interval})</small>"
     where = moved(access, state, medium_in_memory(run, system))
     verified = f"{sizes.show(state.verified)} verified" if state.checked else "not verified"
-    return f"{text}<small>{escape(', '.join(filter(None, [where, verified])))}</small>"
+    return text + "".join(f"<small>{escape(each)}</small>" for each in (where, verified) if each)
 
 
 def limit_table(found):

@@ -111,7 +111,7 @@ def joined(write, between, read, given):
 
 
 def step_of(record):
-    return {key: record[key] for key in ("command", "wall_s")}
+    return {key: record[key] for key in ("command", "wall_s", "finalize_s") if key in record}
 
 
 def both(write, read):
