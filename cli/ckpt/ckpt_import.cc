@@ -42,7 +42,7 @@ int64_t number_of(const std::vector<CkptAttribute>& attributes, const std::strin
 class Import {
  public:
   Import(const Pool& pool, const std::string& set, const NetcdfReader& file)
-      : file_(file), set_(set) {
+      : file_(file), set_(set), pool_(pool) {
     const CkptAttribute* const code = find(file.attributes(), "cairn_code_version");
     if (code != nullptr && code->type == CAIRN_TYPE_CHARACTER)
       code_version_ = code->values.substr(0, 63);
@@ -52,7 +52,19 @@ class Import {
     options.code_version = code_version_.c_str();
     check(cairn_checkpoint_init(set.c_str(), CAIRN_NO_COMMUNICATOR, &options, &checkpoint_), set);
   }
-  ~Import() { cairn_checkpoint_finalize(checkpoint_); }
+  // A set without a version is of no use.
+  ~Import() {
+    cairn_checkpoint_finalize(checkpoint_);
+    if (is_written_) return;
+    cairn_checkpoint_options options{};
+    options.struct_size = sizeof options;
+    options.pool = pool_.get();
+    options.flags = CAIRN_CHECKPOINT_LOOK;
+    cairn_checkpoint* look = nullptr;
+    if (cairn_checkpoint_init(set_.c_str(), CAIRN_NO_COMMUNICATOR, &options, &look) != 0) return;
+    cairn_checkpoint_drop(look, 0, CAIRN_DROP_SET);  // one with versions stays
+    cairn_checkpoint_finalize(look);
+  }
   Import(const Import&) = delete;
   Import& operator=(const Import&) = delete;
 
@@ -77,6 +89,7 @@ class Import {
     check(cairn_checkpoint_need(checkpoint_, number_of(file_.attributes(), "cairn_step", number)),
           set_);
     check(cairn_checkpoint_write(checkpoint_, number), set_);
+    is_written_ = true;
     return bytes;
   }
 
@@ -112,6 +125,8 @@ class Import {
 
   const NetcdfReader& file_;
   std::string set_, code_version_;
+  const Pool& pool_;
+  bool is_written_ = false;
   cairn_checkpoint* checkpoint_ = nullptr;
   std::vector<std::vector<uint8_t>> arrays_;
 };

@@ -22,7 +22,8 @@ inline constexpr unsigned h5_order_tracked = 1, h5_order_indexed = 2;
 inline constexpr int h5_by_name = 0, h5_by_creation = 1, h5_increasing = 0;
 inline constexpr int h5_object_reference = 0;
 inline constexpr int h5_class_integer = 0, h5_class_float = 1, h5_class_string = 3,
-                     h5_class_compound = 6, h5_class_reference = 7, h5_class_vlen = 9;
+                     h5_class_compound = 6, h5_class_reference = 7, h5_class_enum = 8,
+                     h5_class_vlen = 9;
 inline constexpr int h5_utf8 = 1;
 inline constexpr int h5_norm_implied = 0, h5_norm_none = 2;
 inline constexpr uint64_t h5_no_address = UINT64_MAX;

@@ -77,6 +77,18 @@ Element complex_of(const Hdf5& h5, Hid type) {
   return part.type == 0 ? part : Element{part.type + to_complex, 2 * part.size};
 }
 
+// As h5py has it for numpy's logicals.
+Element logical_of(const Hdf5& h5, Hid type) {
+  if (h5.Tget_size(type) != 1 || h5.Tget_nmembers(type) != 2) return {};
+  for (const unsigned i : {0U, 1U}) {
+    char* const name = h5.Tget_member_name(type, i);
+    const bool is_one = name != nullptr && std::string_view(name) == (i == 0 ? "FALSE" : "TRUE");
+    h5.free_memory(name);
+    if (!is_one) return {};
+  }
+  return {CAIRN_TYPE_LOGICAL8, 1};
+}
+
 Element element_of(const Hdf5& h5, Hid type) {
   switch (h5.Tget_class(type)) {
     case h5_class_integer:
@@ -85,6 +97,8 @@ Element element_of(const Hdf5& h5, Hid type) {
       return float_of(h5, type);
     case h5_class_compound:
       return complex_of(h5, type);
+    case h5_class_enum:
+      return logical_of(h5, type);
     case h5_class_string:
       if (h5.Tis_variable_str(type) > 0) return {};
       return {CAIRN_TYPE_CHARACTER, h5.Tget_size(type)};
@@ -148,9 +162,20 @@ H5Id memory_complex(const Hdf5& h5, uint32_t type, Hid own) {
   return pair;
 }
 
-// What HDF5 converts the file's numbers into. A fixed text keeps its own form.
+// May a variable or an attribute of a checkpoint have this name?
+bool is_name(const std::string& name) {
+  constexpr size_t longest = 255;
+  return !name.empty() && name.size() <= longest && name[0] != '.' &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/';
+         });
+}
+
+// What HDF5 converts the file's numbers into. A fixed text keeps its own form, and so does a
+// logical.
 H5Id memory_type(const Hdf5& h5, uint32_t type, Hid own) {
-  if (type == CAIRN_TYPE_CHARACTER) return {h5.check(h5.Tcopy(own), "type"), h5.Tclose};
+  if (type == CAIRN_TYPE_CHARACTER || h5.Tget_class(own) == h5_class_enum)
+    return {h5.check(h5.Tcopy(own), "type"), h5.Tclose};
   const bool is_complex = h5.Tget_class(own) == h5_class_compound;
   return is_complex ? memory_complex(h5, type, own) : hdf5_type(h5, type);
 }
@@ -198,9 +223,16 @@ void NetcdfReader::look_at(const std::string& name) {
   std::vector<CkptAttribute> attributes = attributes_of(dataset.get());
   CkptVariable variable;
   Element changed;
+  bool is_logical = false;
   for (const CkptAttribute& one : attributes) {
     if (one.key == "NAME" && one.values.starts_with(no_variable)) return;
     if (one.key == "cairn_type") changed = changed_type(one.values);
+    is_logical = is_logical || (one.key == "dtype" && one.values == "bool");
+  }
+  if (!is_name(name)) {
+    warn(fmt::format("{}: dataset '{}': a checkpoint has no such name; left out", path_,
+                     printable(name)));
+    return;
   }
   const H5Id type(h5_.check(h5_.Dget_type(dataset.get()), name), h5_.Tclose);
   const H5Id space(h5_.check(h5_.Dget_space(dataset.get()), name), h5_.Sclose);
@@ -212,6 +244,8 @@ void NetcdfReader::look_at(const std::string& name) {
   variable.shape = shape_of(h5_, space.get(), name);
   variable.type = stored.type;
   variable.element_size = stored.size;
+  // As xarray has it.
+  if (is_logical && stored.type == CAIRN_TYPE_INT8) variable.type = CAIRN_TYPE_LOGICAL8;
   if (changed.type != 0 && changed.size != 0) {
     const NetcdfForm form = netcdf_form(changed.type, changed.size);
     const bool has_extra =
@@ -251,6 +285,11 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
   h5_.check(h5_.Aiterate2(object, h5_by_name, h5_increasing, nullptr, visit, &names), path_);
   std::vector<CkptAttribute> all;
   for (const std::string& name : names) {
+    if (!is_name(name)) {
+      warn(fmt::format("{}: attribute '{}': a checkpoint has no such name; left out", path_,
+                       printable(name)));
+      continue;
+    }
     const H5Id attribute(h5_.check(h5_.Aopen(object, name.c_str(), h5_default), name), h5_.Aclose);
     const H5Id type(h5_.check(h5_.Aget_type(attribute.get()), name), h5_.Tclose);
     const H5Id space(h5_.check(h5_.Aget_space(attribute.get()), name), h5_.Sclose);

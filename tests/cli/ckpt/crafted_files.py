@@ -51,6 +51,23 @@ def with_dimensions(path):
             dataset.dims[axis].attach_scale(file[name])
 
 
+def with_names(path):
+    """Names that no checkpoint has, and logicals as h5py and xarray have them."""
+    with h5py.File(path, "w") as file:
+        file.create_dataset(".hidden", data=VALUES)
+        file.create_dataset("flags", data=numpy.array([True, False, True]))
+        file.create_dataset("dtype", data=numpy.array([1, 0], dtype="i1"))
+        file["dtype"].attrs["dtype"] = numpy.bytes_("bool")
+        file["dtype"].attrs[".note"] = numpy.bytes_("m")
+        file["dtype"].attrs["is_set"] = True
+
+
+def with_too_many(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", data=VALUES)
+        file.create_dataset("b", data=numpy.zeros((1,) * 16))
+
+
 def with_texts(path):
     """As netCDF has texts: one more dimension, of their bytes."""
     with h5py.File(path, "w") as file:
@@ -77,6 +94,8 @@ def main(directory):
     with_large(directory / "large.h5")
     with_dimensions(directory / "dimensions.h5")
     with_texts(directory / "texts.h5")
+    with_names(directory / "names.h5")
+    with_too_many(directory / "too_many.h5")
 
 
 if __name__ == "__main__":

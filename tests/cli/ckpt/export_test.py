@@ -341,6 +341,25 @@ class Crafted(CkptCase):
                 found = self.imported(name)["u"]
                 self.assertEqual((found["shape"], found["attributes"]), ([2, 3], {"units": "m"}))
 
+    def test_names_and_logicals(self):
+        said = self.cairn("ckpt", "import", self.path("names.h5"), "names", expect=None)
+        if "libhdf5 is missing" in said.err:
+            self.skipTest("no libhdf5")
+        self.assertEqual(said.returncode, 0, said.err)
+        self.assertIn("dataset '.hidden': a checkpoint has no such name; left out", said.err)
+        self.assertIn("attribute '.note': a checkpoint has no such name; left out", said.err)
+        found = {one["name"]: one for one in self.json("ckpt", "show", "names")["variables"]}
+        self.assertEqual({name: one["type"] for name, one in found.items()},
+                         {"dtype": "logical8", "flags": "logical8"})
+        self.cairn("ckpt", "export", "names", self.path("again.nc"))
+        self.cairn("ckpt", "import", self.path("again.nc"), "again")
+        self.cairn("ckpt", "diff", "names", "again")
+
+    def test_an_import_that_fails_leaves_no_set(self):
+        self.refused("ckpt", "import", self.path("too_many.h5"), "too_many", code=1,
+                     says="at most 15")
+        self.assertNotIn("too_many", [one["set"] for one in self.json("ckpt", "ls")])
+
     def test_a_list_of_dimensions(self):
         self.assertEqual(self.imported("dimensions")["u"]["attributes"], {"dimensions": "y x"})
 
