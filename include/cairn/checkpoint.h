@@ -152,19 +152,20 @@ typedef struct cairn_checkpoint_options {
  * the environment (CAIRN_POOL_DIR, CAIRN_POOL_NAME, CAIRN_POOL_SIZE) and the defaults; it is
  * created if there is none, and if the context does not only look.
  *
- * Errors: -EINVAL; -EBUSY (another run uses the set; the text names a process of it); -EUCLEAN (the
- * set is damaged, or pools of several nodes have different sets of this name); -EPROTONOSUPPORT (a
- * newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come, or died; the text names them);
- * -ENOSYS (a configuration file that only the command can read); -ENODEV (another rank has no
- * pool); -EROFS; -ENOSPC; -ENOPKG and others of cairn_transport_join(); those of
- * cairn_pool_attach() and cairn_pool_create(). */
+ * Errors: -EINVAL (with MPI also if ranks name different sets); -EBUSY (another run uses the set;
+ * the text names a process of it); -EUCLEAN (the set is damaged, or pools of several nodes have
+ * different sets of this name); -EPROTONOSUPPORT (a newer format); -ETIMEDOUT, -EOWNERDEAD (ranks
+ * did not come, or died; the text names them); -ENOSYS (a configuration file that only the command
+ * can read); -ENODEV (another rank has no pool); -EROFS; -ENOSPC; -ENOPKG and others of
+ * cairn_transport_join(); those of cairn_pool_attach() and cairn_pool_create(). */
 CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
                                     const cairn_checkpoint_options* options,
                                     cairn_checkpoint** checkpoint);
 /* Collective; waits until the last version is committed or has failed, and with
  * CAIRN_CHECKPOINT_PARTNER until the newest one has its copies. The context is gone whatever the
- * result; versions stay. NULL is allowed. An error is that of a version whose failure no call has
- * returned yet, or that of the copies. */
+ * result; versions stay. NULL is allowed. An error is that of a version whose failure neither test,
+ * wait nor another collective call has returned yet (iwrite returns this rank's own), or that of
+ * the copies. */
 CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
 
 /* ---- what is written ------------------------------------------------------------------------- */

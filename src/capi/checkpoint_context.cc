@@ -40,7 +40,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     owns_pool = attached.ok();
   }
   if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
-  auto exchange = capi::Membership::join(communicator, options, pool, own);
+  auto exchange = capi::Membership::join(name, communicator, options, pool, own);
   if (!exchange.ok()) return exchange.status();
   if (pool == nullptr) return fail(ENODEV, "this process has no pool");
   capi::TransportExchange* const all_nodes = (*exchange)->nodes();

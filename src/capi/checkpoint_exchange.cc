@@ -21,13 +21,13 @@ std::unique_ptr<TransportExchange> Membership::take_nodes() {
   return nodes() == nullptr ? nullptr : std::move(transport_);
 }
 
-Result<std::unique_ptr<Membership>> Membership::join(int communicator,
-                                                 const cairn_checkpoint_options& options,
-                                                 cairn_pool* pool, Status own) {
+Result<std::unique_ptr<Membership>> Membership::join(const std::string& set, int communicator,
+                                                     const cairn_checkpoint_options& options,
+                                                     cairn_pool* pool, Status own) {
   std::unique_ptr<Membership> exchange(new Membership);
   exchange->member_.timeout_ms = options.timeout_ms == 0 ? default_timeout_ms : options.timeout_ms;
   if (communicator != CAIRN_NO_COMMUNICATOR) {
-    CAIRN_TRY(exchange->join_mpi(communicator, pool, own));
+    CAIRN_TRY(exchange->join_mpi(set, communicator, pool, own));
   } else {
     CAIRN_TRY(own);
     CAIRN_TRY(exchange->read_options(options));
@@ -52,7 +52,8 @@ Status Membership::read_options(const cairn_checkpoint_options& options) {
   return Status();
 }
 
-Status Membership::join_mpi(int communicator, cairn_pool* pool, Status own) {
+Status Membership::join_mpi(const std::string& set, int communicator, cairn_pool* pool,
+                            Status own) {
   const std::string text = own.ok() ? "" : last_detail();
   cairn_node node{};
   const bool has_node = own.ok() && cairn_node_describe(pool, &node) == 0;
@@ -65,10 +66,17 @@ Status Membership::join_mpi(int communicator, cairn_pool* pool, Status own) {
   if (transport_->nodes() > 1) CAIRN_TRY(join_nodes());
   auto key = checkpoint::draw_uuid();
   CAIRN_TRY(agree(key.status()));
-  member_.key = *key;
-  const int sent =
-      cairn_transport_broadcast(transport_->transport(), member_.key.data(), member_.key.size(), 0);
-  return sent < 0 ? Status(-sent) : Status();
+  struct {
+    checkpoint::Uuid key;
+    char set[65];
+  } first{*key, {}};
+  set.copy(first.set, sizeof first.set - 1);
+  const int sent = cairn_transport_broadcast(transport_->transport(), &first, sizeof first, 0);
+  if (sent < 0) return Status(-sent);
+  member_.key = first.key;
+  return agree(set == first.set
+                   ? Status()
+                   : fail(EINVAL, "rank 0 opens '%s'; all ranks name the same set", first.set));
 }
 
 // The ranks of a node are numbered by themselves.

@@ -12,10 +12,11 @@ namespace cairn::capi {
 class Membership {
  public:
   // Collective. `own`: what this process has met so far; if it is not ok, all fail. With MPI all
-  // ranks get the same errors. `pool`: this process's, or null if it has none.
-  static Result<std::unique_ptr<Membership>> join(int communicator,
-                                                const cairn_checkpoint_options& options,
-                                                cairn_pool* pool, Status own);
+  // ranks get the same errors, as EINVAL if they name different sets. `pool`: this process's, or
+  // null if it has none.
+  static Result<std::unique_ptr<Membership>> join(const std::string& set, int communicator,
+                                                  const cairn_checkpoint_options& options,
+                                                  cairn_pool* pool, Status own);
   ~Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -32,7 +33,7 @@ class Membership {
  private:
   Membership() = default;
   Status join_nodes();
-  Status join_mpi(int communicator, cairn_pool* pool, Status own);
+  Status join_mpi(const std::string& set, int communicator, cairn_pool* pool, Status own);
   Status read_options(const cairn_checkpoint_options& options);
 
   std::unique_ptr<TransportExchange> transport_;

@@ -7,6 +7,7 @@
 //   lower_program read DIR VERSION       expects this one, each byte right; says what was skipped
 //   lower_program drop DIR VERSION       reads the latest one and drops this one
 //   lower_program fail DIR VERSION       expects that all ranks hear why it cannot be copied
+//   lower_program names DIR              expects that ranks which open different sets are told
 //   lower_program none DIR               expects that init fails; says why
 #include <string>
 
@@ -145,6 +146,15 @@ void fail(int64_t version) {
   check(cairn_checkpoint_finalize(state.checkpoint), result, "finalize");
 }
 
+void names() {
+  cairn_checkpoint* checkpoint = nullptr;
+  const std::string name = rank == 1 ? "other" : "field";
+  const int result =
+      cairn_checkpoint_init(name.c_str(), MPI_Comm_c2f(MPI_COMM_WORLD), nullptr, &checkpoint);
+  check(result, -EINVAL, "init with different names");
+  if (rank == 1) std::printf("names: %s\n", cairn_last_error());
+}
+
 void none() {
   const cairn_checkpoint_options options = lower_options();
   cairn_checkpoint* checkpoint = nullptr;
@@ -169,6 +179,7 @@ int main(int argc, char** argv) {
     write(argc - 3, argv + 3, part == "write");
   if (part == "read") read(std::atoll(argv[3]));
   if (part == "fail") fail(std::atoll(argv[3]));
+  if (part == "names") names();
   if (part == "drop") drop(std::atoll(argv[3]));
   if (part == "none") none();
   MPI_Barrier(MPI_COMM_WORLD);

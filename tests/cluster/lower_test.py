@@ -360,6 +360,11 @@ class CopiesOfNodes(unittest.TestCase):
             listed = json.loads(self.cairn("--json", "ckpt", "ls", "field", node=node))
             self.assertEqual([one["version"] for one in listed], [2], node)
 
+    def test_ranks_that_name_different_sets_are_refused(self):
+        for nodes in [0, 0, 0], [0, 1, 0]:
+            self.assertIn("names: checkpoint other: rank 0 opens 'field'",
+                          self.run_on(MPIS[0], nodes, "names"))
+
     def test_ranks_that_differ_in_lower_are_refused(self):
         command = self.command(MPIS[0], [0, 1], "write", 1)
         last = len(command) - 1 - command[::-1].index(self.lower)
