@@ -285,8 +285,10 @@ typedef struct cairn_definition {
  * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
  * global array), -ENOSYS (a kind that this release does not have), -EOVERFLOW (beyond the limits of
  * the format), -ENOSPC (the set has no version to read, and what this rank has defined is more than
- * its pool can ever hold; the text says both sizes). The pool needs room for keep + 1 versions.
- * That is not looked at here: a program that writes one needs room for one. */
+ * its pool can ever hold; the text says both sizes). A program that writes one version needs room
+ * for one, and a loop for keep + 1. Where the pool has not that much, if all ranks of the node
+ * define as much as this one, define returns 0 and cairn_last_error() is a text that begins with
+ * "warning: ". Else it is empty after a define that returned 0. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,

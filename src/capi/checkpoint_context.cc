@@ -248,6 +248,27 @@ Status cairn_checkpoint::check_room(const char* name, const ckpt::Definition& ad
                               "': what this rank has defined takes of each version");
 }
 
+void cairn_checkpoint::warn_of_room(const char* name, const ckpt::Definition& added) const {
+  if (!run) return;
+  const uint64_t of_rank = ckpt::bytes_of_rank(definitions, name, added, run->number());
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(of_rank, run->ranks(), &bytes)) bytes = UINT64_MAX;
+  // One is written beside those that stay, and one may still be on its way to lower.
+  const bool is_in_background = (options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0;
+  const uint32_t versions = (options.keep == 0 ? 2 : options.keep) + (is_in_background ? 2 : 1);
+  const cairn::pool::Pool& its_pool = capi::fs_of(pool).pool;
+  const uint64_t there = ckpt::bytes_of_pool(its_pool);
+  if (bytes <= there / versions) return;
+  fail(ENOSPC,
+       "warning: variable '%s': a version takes %s of this host if its %u ranks define as much as "
+       "this one; checkpoints in a loop need room for %u versions (options.keep is %u), and the "
+       "pool %s has %s; make it larger (cairn pool grow), or keep fewer versions",
+       ckpt::shown_text(name).c_str(), ckpt::shown_bytes(bytes).c_str(), run->ranks(), versions,
+       options.keep == 0 ? 2 : options.keep, its_pool.path.c_str(),
+       ckpt::shown_bytes(there).c_str())
+      .ignore();
+}
+
 std::string cairn_checkpoint::shown_room() const {
   cairn_pool_info info{};
   if (cairn_pool_get_info(pool, &info) != 0) return "the pool says not how much room it has";

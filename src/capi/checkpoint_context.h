@@ -72,6 +72,9 @@ struct cairn_checkpoint {
   // Where there is a version to read, a program may want no more than that.
   [[nodiscard]] cairn::Status check_room(const char* name,
                                          const cairn::checkpoint::Definition& added) const;
+  // Leaves a warning as the text of the last error where the pool has no room for all versions that
+  // a loop needs, if the other ranks of this node define as much.
+  void warn_of_room(const char* name, const cairn::checkpoint::Definition& added) const;
   // What a version takes of this node's pool and what that has, for the text of ENOSPC.
   [[nodiscard]] std::string shown_room() const;
   // 0, or the error of a version that is decided.

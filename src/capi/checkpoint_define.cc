@@ -133,6 +133,7 @@ Result<ckpt::Definition> make_definition(const cairn_array& array,
 
 Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array* array,
               const cairn_distribution* distribution, const cairn_definition* more) {
+  cairn::clear_detail();
   CAIRN_TRY(check_given(checkpoint, "checkpoint"));
   CAIRN_TRY(check_given(name, "the variable's name"));
   CAIRN_TRY(check_given(array, "array"));
@@ -146,6 +147,7 @@ Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array*
     return annotate(definition.status(), "variable '%s'", ckpt::shown_text(name).c_str());
   CAIRN_TRY(ckpt::check_definition(name, &*definition));
   CAIRN_TRY(checkpoint->check_room(name, *definition));
+  checkpoint->warn_of_room(name, *definition);
   checkpoint->definitions.put(name, std::move(*definition));
   return Status();
 }

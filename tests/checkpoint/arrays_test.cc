@@ -271,6 +271,12 @@ TEST_F(Arrays, WhatCanNeverFitIsToldWhenItIsDefined) {
       << said;
   // The sum counts, not one of them, and what a new definition replaces does not.
   EXPECT_EQ(define_elements("v", of_all / 2), 0) << cairn_last_error();
+  // One version fits, and a loop needs three.
+  const std::string warned = cairn_last_error();
+  EXPECT_TRUE(warned.starts_with("warning: variable 'v': a version takes 35.0 MiB")) << warned;
+  EXPECT_NE(warned.find("room for 3 versions (options.keep is 2)"), std::string::npos) << warned;
+  EXPECT_EQ(define_elements("u", 1000), 0);
+  EXPECT_EQ(cairn_checkpoint_undefine(checkpoint, "u"), 0);
   EXPECT_EQ(define_elements("w", of_all / 2), -ENOSPC);
   EXPECT_EQ(define_elements("v", of_all / 2 + 1), 0) << cairn_last_error();
   // One version fits, though two do not.

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+import warnings
 import zipfile
 
 SOURCES = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"])
@@ -248,6 +249,15 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(1, checkpoint.restart_test().number)
             checkpoint.read()
         self.assertEqual([1, 2, 3, 1, 2, 3, 1], list(larger))
+
+    def test_a_pool_without_room_for_a_loop_is_told(self):
+        large = array.array("d", bytes(30 << 20))  # of the pool's 64 MiB
+        with cairn.Checkpoint("room") as checkpoint:
+            with self.assertWarnsRegex(RuntimeWarning, "'large': a version takes 30.0 MiB .* for 3 versions"):
+                checkpoint.define("large", large)
+        with cairn.Checkpoint("room") as checkpoint, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            checkpoint.define("small", array.array("d", [1]))
 
     def test_what_is_no_attribute_is_named(self):
         values = array.array("d", [1])

@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import errno as errors
 import os
+import warnings
 from array import array as array_of_python
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
@@ -313,6 +314,9 @@ class Checkpoint:
             kept.append(more.getter)
         described = memory.described()
         self._call(call, name.encode(), ctypes.byref(described), ctypes.byref(where), ctypes.byref(more))
+        said = _library.last_error()
+        if said.startswith("warning: "):
+            warnings.warn(said[len("warning: "):], RuntimeWarning, stacklevel=3)
         return kept
 
     @staticmethod
