@@ -253,7 +253,8 @@ class Checkpoints(unittest.TestCase):
     def test_a_pool_without_room_for_a_loop_is_told(self):
         large = array.array("d", bytes(30 << 20))  # of the pool's 64 MiB
         with cairn.Checkpoint("room") as checkpoint:
-            with self.assertWarnsRegex(RuntimeWarning, "'large': a version takes 30.0 MiB .* for 3 versions"):
+            with self.assertWarnsRegex(RuntimeWarning,
+                                       "'large': a version takes 30.0 MiB .* for 3 versions"):
                 checkpoint.define("large", large)
         with cairn.Checkpoint("room") as checkpoint, warnings.catch_warnings():
             warnings.simplefilter("error")
