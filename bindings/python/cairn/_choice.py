@@ -27,7 +27,7 @@ def together(gather: Gather, call: Callable[..., Any], *given: Any) -> list[Any]
 
 
 def choose(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[int], looks: bool,
-           verifies: bool, on_several_hosts: bool) -> int:
+           verifies: bool, on_several_hosts: bool = False) -> int:
     """Returns the version asked for, or the newest whose bytes are right.
 
     `looks`: the contexts only look; else the run continues that version. `verifies`: this rank
