@@ -120,12 +120,12 @@ def in_one_order(gather: Union[Gather, Literal[False]], name: str, wanted: dict[
     `resolve` fills in what this rank wants: for each variable its pieces, the type first in each. If
     it fails on one rank, none reads.
     """
-    failure = None
+    failure, own = None, {}
     try:
         resolve()
+        own = {variable: (pieces[0][0], len(pieces)) for variable, pieces in wanted.items()}
     except Exception as error:  # told to the others, which would wait for this rank
         failure = error
-    own = {variable: (pieces[0][0], len(pieces)) for variable, pieces in wanted.items()}
     most: dict[str, tuple[Any, int]] = {}
     for of_rank in tell(gather, name, failure, own):
         for variable, (kind, count) in of_rank.items():
