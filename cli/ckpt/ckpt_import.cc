@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "ckpt/ckpt.h"
 #include "netcdf/netcdf_form.h"
@@ -38,11 +39,34 @@ int64_t number_of(const std::vector<CkptAttribute>& attributes, const std::strin
   return standard;
 }
 
+// Are these files of one export?
+bool are_of_one_version(const NetcdfReader& a, const NetcdfReader& b) {
+  const auto is_same = [&](const char* key) {
+    const CkptAttribute* const one = find(a.attributes(), key);
+    const CkptAttribute* const other = find(b.attributes(), key);
+    return one != nullptr && other != nullptr && one->values == other->values;
+  };
+  return is_same("cairn_set") && is_same("cairn_version") && is_same("cairn_begun_ns") &&
+         is_same("cairn_run");
+}
+
+// The file with what netCDF refuses, which an export puts beside its file. Null: there is none.
+std::unique_ptr<NetcdfReader> find_beside(const std::string& path, const NetcdfReader& file) {
+  const std::string beside = path + beside_suffix;
+  if (access(beside.c_str(), F_OK) != 0) return nullptr;
+  auto reader = std::make_unique<NetcdfReader>(beside);
+  if (are_of_one_version(file, *reader)) return reader;
+  warn(fmt::format("{}: is not imported: it is not of the version that {} holds", beside, path));
+  return nullptr;
+}
+
 // A run of its own that writes one version.
 class Import {
  public:
-  Import(const Pool& pool, const std::string& set, const NetcdfReader& file)
-      : file_(file), set_(set), pool_(pool) {
+  // `beside`: a file that belongs to this one, or null.
+  Import(const Pool& pool, const std::string& set, const NetcdfReader& file,
+         const NetcdfReader* beside)
+      : file_(file), beside_(beside), set_(set), pool_(pool) {
     const CkptAttribute* const code = find(file.attributes(), "cairn_code_version");
     if (code != nullptr && code->type == CAIRN_TYPE_CHARACTER)
       code_version_ = code->values.substr(0, 63);
@@ -74,10 +98,12 @@ class Import {
     if (check(cairn_checkpoint_list(checkpoint_, none, nullptr), set_) != 0)
       fail("{}: has versions already; import into a new set", set_);
     uint64_t bytes = 0;
-    for (size_t i = 0; i < file_.variables().size(); ++i) {
-      arrays_.push_back(file_.read(i));
-      bytes += arrays_.back().size();
-      define(file_.variables()[i], arrays_.back().data());
+    for (const NetcdfReader* const file : {&file_, beside_}) {
+      for (size_t i = 0; file != nullptr && i < file->variables().size(); ++i) {
+        arrays_.push_back(file->read(i));
+        bytes += arrays_.back().size();
+        define(file->variables()[i], arrays_.back().data());
+      }
     }
     std::vector<CkptAttribute> notes;
     for (const CkptAttribute& one : file_.attributes())
@@ -124,6 +150,7 @@ class Import {
   }
 
   const NetcdfReader& file_;
+  const NetcdfReader* beside_;
   std::string set_, code_version_;
   const Pool& pool_;
   bool is_written_ = false;
@@ -141,18 +168,15 @@ int ckpt_import(const Config& config, bool json, const CkptArguments& arguments)
   if (!arguments.number.empty()) number = parse_version(arguments.number);
   if (number == CAIRN_CHECKPOINT_LATEST) usage_error("--number: expected a number");
   const Pool pool = open_pool(config, name.pool);
-  const uint64_t bytes = Import(pool, name.set, file).run(number);
-  const std::string beside = arguments.file + beside_suffix;
-  if (access(beside.c_str(), F_OK) == 0)
-    warn(fmt::format("{}: is not imported; the exported version had these variables, too", beside));
+  const auto beside = find_beside(arguments.file, file);
+  const uint64_t bytes = Import(pool, name.set, file, beside.get()).run(number);
+  const size_t variables = file.variables().size() + (beside ? beside->variables().size() : 0);
   if (json)
-    print_json({{"set", name.set},
-                {"version", number},
-                {"variables", file.variables().size()},
-                {"bytes", bytes}});
+    print_json(
+        {{"set", name.set}, {"version", number}, {"variables", variables}, {"bytes", bytes}});
   else
-    print(fmt::format("{}: version {}, {} variables, {}\n", name.set, number,
-                      file.variables().size(), format_size(bytes)));
+    print(fmt::format("{}: version {}, {} variables, {}\n", name.set, number, variables,
+                      format_size(bytes)));
   return exit_ok;
 }
 
