@@ -16,7 +16,8 @@ HEAD = """# How often equal systems are called different
 - **Verdicts over a table**, adjusted after Holm: {verdicts} differences are shown.
 - **Simulated pairs:** `tests/bench/ratios_test.py` draws 10,000 for each of several seeds, in pairs
   and as two runs. The share of wrong intervals lies within the binomial interval of 5 %.
-- Machine: {machine}, {processors} processors, Linux {linux}. {rounds} rounds a run.
+- Machine: {machine}, {processors} processors, Linux {linux}. {rounds} rounds a run. Load
+  before the first run: {load:.1f}. A busy machine makes intervals wide, and not wrong.
 
 | run | figure | ranks | A / A | 95 % | |
 | --- | --- | --- | --- | --- | --- |"""
@@ -41,7 +42,7 @@ def main(commit, directories):
         runs="once" if len(found) == 1 else f"{len(found)} times",
         share=100 * wrong / len(pairs), most=ratios.most_wrong(len(pairs)), verdicts=verdicts,
         machine=environment["processor"], processors=environment["processors"],
-        linux=environment["linux"], rounds=found[0].rounds))
+        linux=environment["linux"], load=environment["load_before"][0], rounds=found[0].rounds))
     for number, (kernel, access, ranks, _), ratio in pairs:
         mark = "excludes 1" if ratio.shows_difference else ""
         print(f"| {number} | {kernel} {access} | {ranks} | {ratio.ratio:.3f} "

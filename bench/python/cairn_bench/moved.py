@@ -1,7 +1,7 @@
 """Where the bytes of an access went or came from: synced or not, cached or not, read by whom."""
 
 MEMORY = ("tmpfs", "ramfs", "hugetlbfs")
-SYNCED_WAYS = ("file", "persist", "drain", "cairn", "create")  # accesses that write under a name
+SYNCED_WAYS = ("file", "persist", "drain", "cairn")  # accesses of sedov
 READERS = {"next-rank": "by the next rank", "next-node": "by a rank of the next node"}
 
 
