@@ -9,6 +9,7 @@ import signal
 import statistics
 import sys
 import time
+import traceback
 
 import torch
 import torch.distributed as dist
@@ -405,8 +406,13 @@ if __name__ == "__main__":
     faulthandler.dump_traceback_later(280, exit=True)
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=RANK, world_size=RANKS)
-    globals()[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
+    code = 0
+    try:
+        globals()[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
+    except Exception:
+        traceback.print_exc()
+        code = 1
     sys.stdout.flush()
     # destroy_process_group() of torch 2.6 waits for a thread of gloo that may wait for this one's
     # hold of the interpreter.
-    os._exit(0)
+    os._exit(code)

@@ -88,7 +88,7 @@ class Torch(unittest.TestCase):
                 *TREE.command(["python3", RANKS, action, "model", step], self.place, environment)
             ]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
-                              timeout=SECONDS)
+                              timeout=SECONDS + 60)
         self.assertEqual(done.returncode, 0,
                          f"{action} {step} on {nodes}:\n{done.stdout}{done.stderr}")
 
