@@ -236,6 +236,7 @@ class Keeper {
     try {
       return drain(pool, rule);
     } catch (const Error& error) {
+      hear();
       Cover::DrainResult result;
       result.code = -EIO;
       result.error = error.what();
@@ -244,17 +245,13 @@ class Keeper {
   }
 
   Cover::DrainResult drain(Pool& pool, cairn_while_running rule) {
-    Cover cover = Cover::join(pool, order_.directory);
-    rule.mode = drain_mode_of(order_.mode);
     began_ = Clock::now();
     heard_ = began_;
     pool_ = &pool;
-    Cover::DrainResult result;
-    {
-      const PromiseRenewal renewal(pool, [&] { look_for_silence(pool); });
-      result = cover.drain_while_running(&rule, progressed, met_problem, this);
-    }
-    pool_ = nullptr;
+    const PromiseRenewal renewal(pool, [&] { look_for_silence(pool); });
+    Cover cover = Cover::join(pool, order_.directory);
+    rule.mode = drain_mode_of(order_.mode);
+    const auto result = cover.drain_while_running(&rule, progressed, met_problem, this);
     hear();
     drained_before_ += drained_now_;
     drained_now_ = 0;
