@@ -16,21 +16,28 @@ std::optional<file::Listed> name_at_home(file::FileSystem& fs, const file::Map& 
   return *entry;
 }
 
-bool is_directory_at_home(file::FileSystem& fs, uint64_t directory) {
+std::optional<std::string> home_of_directory(file::FileSystem& fs, uint64_t directory) {
   constexpr unsigned deepest = 4096;
+  std::string path;
   uint64_t at = directory;
   for (unsigned depth = 0; depth < deepest; ++depth) {
     auto inode = file::live_inode(fs, at);
-    if (!inode.ok()) return false;
+    if (!inode.ok()) return std::nullopt;
     const uint64_t parent = (*inode)->lower_parent.load();
     if (parent == 0) {
       auto cover = lower_of(fs).cover_of_top(at);
-      return cover.ok() && *cover != nullptr;
+      return cover.ok() && *cover != nullptr ? std::optional(path) : std::nullopt;
     }
-    if (!name_at_home(fs, {*inode, at})) return false;
+    const auto name = name_at_home(fs, {*inode, at});
+    if (!name) return std::nullopt;
+    path.insert(0, "/" + name_of(*name));
     at = parent;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool is_directory_at_home(file::FileSystem& fs, uint64_t directory) {
+  return home_of_directory(fs, directory).has_value();
 }
 
 }  // namespace cairn::tier

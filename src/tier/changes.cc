@@ -12,6 +12,12 @@
 
 namespace cairn::tier {
 
+Status remember(DrainState& state, const Where& where, const std::string& name,
+                const file::LowerIdentity* identity) {
+  if (where.map.inode->generation.load() != where.generation) return Status(ENOENT);
+  return set_identity(state.fs, where.map, name, identity);
+}
+
 uint64_t change_time(file::FileSystem& fs, const file::Map& map) {
   if (map.inode->stamps.load() == 0) return map.inode->ctime.load();
   pool::SeatGuard seat(fs.pool);
@@ -116,10 +122,10 @@ bool is_set_back(int64_t since) {
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   constexpr uint64_t seconds = 10;
   const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
-  // If it fails, a drain that is killed makes later removals of the directory more careful; no
-  // more.
-  lower_of(fs).raise_newest(directory, until).ignore();
-  return until;
+  const int failed = lower_of(fs).raise_newest(directory, until).code();
+  // Else, if it fails, a drain that is killed makes later removals of the directory more careful;
+  // no more.
+  return failed == ESTALE || failed == ENOENT ? 0 : until;
 }
 
 void announce_links(DrainState& state, const struct stat& st) {

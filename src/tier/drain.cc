@@ -13,6 +13,7 @@
 #include "file/namespace/moved.h"
 #include "file/namespace/tree.h"
 #include "pool/lanes/lock.h"
+#include "tier/at_home.h"
 #include "tier/claim.h"
 #include "tier/claim_aside.h"
 #include "tier/drain_state.h"
@@ -39,7 +40,13 @@ int64_t LowerDirectory::touch() {
   const int64_t opened = fd();
   if (opened < 0) return opened;
   constexpr uint64_t margin = 5'000'000'000;
-  if (file::now_ns() + margin > ours_until_) ours_until_ = announce(state_.fs, where_.inode);
+  if (file::now_ns() + margin > ours_until_) {
+    // What changed here now would be taken for somebody else's when its old place is removed.
+    if (state_.has_moved(where_)) return -ESTALE;
+    const uint64_t until = announce(state_.fs, where_.inode);
+    if (until == 0) return -ESTALE;
+    ours_until_ = until;
+  }
   if (touched_) return opened;
   touched_ = true;
   // Whatever ends this drain, the next one will look at the directory's times again.
@@ -76,6 +83,8 @@ Status LowerDirectory::sync() {
 }
 
 void DrainState::failed(const std::string& path, Status status) {
+  // A directory was removed while it was listed. One that is damaged is so for the next drain, too.
+  if (status.code() == EUCLEAN && calls.while_running && have_names_changed()) return;
   ++report.failed;
   if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
   const std::string detail = last_detail();
@@ -83,7 +92,17 @@ void DrainState::failed(const std::string& path, Status status) {
   if (calls.problem) calls.problem(text.c_str());
 }
 
+bool DrainState::has_moved(const Where& where) const {
+  if (!have_names_changed()) return false;
+  const auto home = home_of_directory(fs, where.inode);
+  return !home || top.path + *home != where.path;
+}
+
 void DrainState::conflict(const Where& where, const std::string& path, const char* what) {
+  if (has_moved(where)) {
+    waiting.insert(where.inode);
+    return;
+  }
   ++report.conflicts;
   note_foreign(*this, where.inode);
   const std::string text = path + ": " + what;
@@ -93,6 +112,10 @@ void DrainState::conflict(const Where& where, const std::string& path, const cha
 void DrainState::not_opened(const Where& where, const std::string& path, int64_t result) {
   if (result == -ESTALE)
     return conflict(where, path, "its directory was replaced outside Cairn; the pool keeps it");
+  if (has_moved(where)) {
+    waiting.insert(where.inode);
+    return;
+  }
   failed(path, sys::failed(result, "open", where.path));
 }
 

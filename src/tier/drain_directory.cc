@@ -19,8 +19,7 @@ namespace {
 // now: what the pool remembers must not be taken for that one if this drain is killed before it has
 // noted it.
 void forget(DrainState& state, const Where& where, const file::Listed& listed) {
-  set_identity(state.fs, where.map, name_of(listed), nullptr)
-      .ignore();  // told by the one that follows
+  remember(state, where, name_of(listed), nullptr).ignore();  // told by the one that follows
 }
 
 // While a drain puts names into a directory that it has made. Other nodes of the job, which find it
@@ -160,7 +159,7 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
   // Made by a drain that was killed: what that one put into it is known.
   const uint64_t newest = is_known ? uint64_t{listed.lower.size} : 0;
   const file::LowerIdentity identity = directory_identity(state.known, st, newest);
-  const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
+  const Status status = remember(state, where, name_of(listed), &identity);
   if (!status.ok()) {
     // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.
     if (made == 0) sys::unlinkat(fd, listed.name, AT_REMOVEDIR);

@@ -173,7 +173,11 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
     remove_copy(state, fd, *aside);
     return Tried::again;
   }
-  lower.touch();  // the copy may have taken long
+  if (lower.touch() < 0) {  // the copy may have taken long
+    remove_copy(state, fd, *aside);
+    postpone(state, where, map);
+    return Tried::failed;
+  }
   if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
   ++state.report.files;
   if (S_ISREG(aside->st.st_mode)) state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
@@ -194,7 +198,7 @@ bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lo
     return false;
   if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
   const file::LowerIdentity identity = identity_of(state.known, st);
-  if (!set_identity(state.fs, where.map, name_of(listed), &identity).ok()) return false;
+  if (!remember(state, where, name_of(listed), &identity).ok()) return false;
   set_home(state.fs, where, name_of(listed), map, false);
   set_drained(state.fs, map, changed);
   return true;
@@ -248,7 +252,11 @@ bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
       note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
     return false;
   }
-  lower.touch();
+  if (lower.touch() < 0) {
+    postpone(state, where, map);
+    if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
+    return false;
+  }
   if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return false;
   const Way way = clear_name(state, where, lower, listed, map, expected);
   if (way == Way::blocked && map.inode->links.load() > 1)

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "file/inode/attributes.h"
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
@@ -125,6 +127,12 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   file::LowerIdentity identity = listed.lower;
   identity.mtime = wanted.mtime;
+  // So that a removal of the directory knows the new times, should it move meanwhile.
+  if (state.calls.while_running && !state.calls.while_running->at_end &&
+      announce(state.fs, where.inode) == 0) {
+    state.waiting.insert(where.inode);
+    return true;
+  }
   const JournalRecord record{where.path,
                              state.aside,
                              name_of(listed),
@@ -139,9 +147,12 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   // Also after a failure: the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
     identity = identity_of(state.known, st);
-    const Status set = set_identity(state.fs, where.map, name_of(listed), &identity);
+    const Status set = remember(state, where, name_of(listed), &identity);
     if (status.ok() && set.code() != ENOENT) status = set;
     if (status.ok()) status = state.lower.raise_newest(where.inode, sys::ctime_of(st));
+    // The end of this drain must not take that back.
+    uint64_t& newest = state.looked[where.inode];
+    newest = std::max(newest, sys::ctime_of(st));
   }
   if (!status.ok()) {
     state.failed(path, status);

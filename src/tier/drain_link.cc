@@ -61,7 +61,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
       st.st_dev == first.st_dev) {
     // Linked by a drain that was killed, or before.
     const file::LowerIdentity identity = identity_of(state.known, st);
-    const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
+    const Status status = remember(state, where, name_of(listed), &identity);
     if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
     return true;
   }

@@ -34,6 +34,8 @@ struct Where {
   // It is fresh because lower has it, or one above it, under another name, or not at all. For a
   // drain: because lower has it under another name, which is known (DrainState::old_paths).
   bool is_moved = false;
+  // A directory that is removed meanwhile may leave its inode to another one.
+  uint64_t generation = map.inode == nullptr ? 0 : map.inode->generation.load();
 };
 
 struct DrainState;
@@ -123,6 +125,9 @@ struct DrainState {
   void conflict(const Where& where, const std::string& path, const char* what);
   // A name in a directory that could not be opened, or is another one by now (-ESTALE).
   void not_opened(const Where& where, const std::string& path, int64_t result);
+  // Whether a program has moved or removed the directory since the drain began, or one above it:
+  // then its path in lower is another one's, which is no conflict.
+  [[nodiscard]] bool has_moved(const Where& where) const;
   // False: the caller wants to stop.
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
@@ -154,6 +159,10 @@ struct DrainState {
 bool is_open_among_nodes(DrainState& state, const file::Map& map);
 
 // --- changes.cc ---
+// set_identity() for a name in a directory that a drain is in. ENOENT also if the directory was
+// removed meanwhile.
+Status remember(DrainState& state, const Where& where, const std::string& name,
+                const file::LowerIdentity* identity);
 // The ctime of an inode, with what its writers have not folded yet.
 uint64_t change_time(file::FileSystem& fs, const file::Map& map);
 // The shape of an inode once no change of its structure is under way (file/inode/shape.h). Such a
@@ -187,7 +196,8 @@ int64_t clock_set_to();
 bool is_set_back(int64_t since);
 
 // From now on until some seconds later, what changes in lower at or below a directory is a drain's
-// own doing, also if it is killed before it can say so. Returns when that ends.
+// own doing, also if it is killed before it can say so. Returns when that ends. 0: the directory or
+// one above it has just been moved or removed in the pool, which remembers nothing of it in lower.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
 // Before a name of this file is removed or replaced, or gets another one: its other names get a new

@@ -25,7 +25,7 @@ struct Level {
 };
 
 void end_whiteout(DrainState& state, const Where& where, const file::Listed& listed) {
-  const Status status = set_identity(state.fs, where.map, name_of(listed), nullptr);
+  const Status status = remember(state, where, name_of(listed), nullptr);
   if (!status.ok() && status.code() != ENOENT)
     state.failed(where.path + "/" + name_of(listed), status);
 }
@@ -122,10 +122,10 @@ void finish_attributes(DrainState& state, Level& level) {
     opened = open_own_directory(state.beneath, where.path, state.known, identity);
   if (opened == -ESTALE)
     return state.conflict(where, where.path, "it was replaced by another directory outside Cairn");
-  if (opened < 0)
-    return state.failed(where.path, sys::failed(opened, "open", where.path));
+  if (opened < 0) return state.not_opened(where, where.path, opened);
   const sys::Descriptor fd(static_cast<int>(opened));
-  announce(state.fs, where.inode);
+  // Moved away: its new place gets them.
+  if (announce(state.fs, where.inode) == 0) return;
   struct stat st = {};
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
@@ -177,8 +177,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
       state.foreign.count(where.inode) == 0) {  // in the place of what was announced
     file::LowerIdentity identity = level.listed.lower;
     identity.size = level.newest;
-    set_identity(state.fs, above.where.map, level.name, &identity)
-        .ignore();  // gone: nothing to tell
+    remember(state, above.where, level.name, &identity).ignore();  // gone: nothing to tell
   }
   above.newest = std::max(above.newest, level.newest);
   if (state.waiting.count(where.inode) != 0) state.waiting.insert(above.where.inode);

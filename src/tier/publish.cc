@@ -11,9 +11,9 @@ namespace cairn::tier {
 namespace {
 
 // Lower has the file; the pool is told. Whatever happened to the name in the pool meanwhile counts.
-Status note(DrainState& state, const file::Map& directory, const std::string& name,
+Status note(DrainState& state, const Where& where, const std::string& name,
             const file::LowerIdentity& identity, int fd) {
-  const Status status = set_identity(state.fs, directory, name, &identity);
+  const Status status = remember(state, where, name, &identity);
   if (status.code() != ENOENT) return status;
   // It was removed in the pool while it was written here.
   struct stat st = {};
@@ -76,7 +76,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   // A pool that outlives a power loss must not believe in a rename that did not.
   if (!state.fs.pool.is_volatile) status = lower.sync();
-  const Status noted = note(state, where.map, name_of(listed), identity, fd);
+  const Status noted = note(state, where, name_of(listed), identity, fd);
   if (!status.ok() || !noted.ok()) {
     state.failed(path, status.ok() ? noted : status);
     return false;
@@ -129,8 +129,8 @@ Status recover_journal(DrainState& state) {
       is_announced(*record, state.known, st)) {
     if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
       return sys::failed(result, "fsync", record->directory);
-    CAIRN_TRY(note(state, {*directory, record->pool_directory}, record->name,
-                   identity_of(state.known, st), fd.get()));
+    CAIRN_TRY(note(state, {record->pool_directory, {*directory, record->pool_directory}},
+                   record->name, identity_of(state.known, st), fd.get()));
     auto inode = file::live_inode(state.fs, record->inode);
     if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);

@@ -56,7 +56,7 @@ class Announced {
     if (file::now_ns() + 5 * second < until_) return;
     until_ = file::now_ns() + 10 * second;
     identity_.size = until_;
-    set_identity(state_.fs, where_.map, name_, &identity_).ignore();  // as in announce()
+    remember(state_, where_, name_, &identity_).ignore();  // as in announce()
   }
 
  private:

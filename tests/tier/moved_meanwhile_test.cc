@@ -79,6 +79,48 @@ TEST_F(MovedMeanwhileTest, ADirectory) {
   EXPECT_FALSE(fs::exists(lower_ + "/ck.tmp"));
 }
 
+// The drain comes to one of the two after they have moved, by the path that it had. What it wrote
+// there would be taken for somebody else's when the old name goes.
+TEST_F(MovedMeanwhileTest, DirectoriesInWhichFilesAreStillToBeWritten) {
+  for (const char* name : {"a", "y"}) {
+    make_directory(name);
+    create(std::string(name) + "/f", "old");
+  }
+  drain();
+  for (const char* name : {"a", "y"}) create(std::string(name) + "/new", copied);
+  drain_with([&] {
+    move("a", "b");
+    move("y", "x");
+  });
+  expect_all_names();
+  for (const char* name : {"b", "x"}) {
+    EXPECT_TRUE(get(lower_ + "/" + name + "/new") == copied);
+    EXPECT_EQ(get(lower_ + "/" + name + "/f"), "old");
+  }
+  for (const char* name : {"a", "y"}) EXPECT_FALSE(fs::exists(lower_ + "/" + name));
+}
+
+// Its inode may be another one's by the time the drain comes to it.
+TEST_F(MovedMeanwhileTest, DirectoriesThatAreRemovedBeforeTheDrainComesToThem) {
+  for (const char* name : {"a", "y"}) {
+    make_directory(name);
+    create(std::string(name) + "/f", "old");
+  }
+  drain();
+  for (const char* name : {"a", "y"}) create(std::string(name) + "/new", copied);
+  drain_with([&] {
+    for (const char* name : {"a", "y"}) {
+      for (const char* file : {"/f", "/new"}) unlink(std::string(name) + file);
+      ASSERT_EQ(cairn_rmdir(covered->pool, covered->top, name), 0) << cairn_last_error();
+    }
+    make_directory("z");
+    create("z/new", "of another one");
+  });
+  expect_all_names();
+  EXPECT_EQ(get(lower_ + "/z/new"), "of another one");
+  for (const char* name : {"a", "y"}) EXPECT_FALSE(fs::exists(lower_ + "/" + name));
+}
+
 TEST_F(MovedMeanwhileTest, AFile) {
   make_directory("z");
   create("z/f", "bytes");
