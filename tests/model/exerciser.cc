@@ -27,7 +27,7 @@ void Exerciser::differs(const std::string& what) {
 bool Exerciser::went(int64_t result, int expected, const char* what, bool may_lack_space) {
   if (expected == 0 && result >= 0) return true;
   if (result == -expected) return false;
-  if (may_lack_space && options_.may_be_full && result == -ENOSPC) {
+  if ((may_lack_space || options_.is_covered) && options_.may_be_full && result == -ENOSPC) {
     ++refused_;
     return false;
   }

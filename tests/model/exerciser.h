@@ -15,6 +15,10 @@ struct ExerciserOptions {
   uint64_t seed = 1;
   // The pool may be full: ENOSPC is then an answer, which must have changed nothing.
   bool may_be_full = false;
+  // Bytes may lie in lower: any call may need room for them.
+  bool is_covered = false;
+  // Directories are made, and neither moved nor removed before remove_all().
+  bool keeps_directories = false;
   uint64_t most_bytes_a_write = 300'000;
 };
 
@@ -51,6 +55,7 @@ class Exerciser {
   struct Place {
     NodePtr directory;
     std::string name;
+    [[nodiscard]] bool is_directory() const { return node() != nullptr && node()->is_directory(); }
     [[nodiscard]] NodePtr node() const {
       const auto at = directory->entries.find(name);
       return at == directory->entries.end() ? nullptr : at->second;

@@ -146,6 +146,7 @@ void Exerciser::rename() {
   const Place from = any_place();
   const Place to = any_place();
   const auto flags = static_cast<unsigned>(random_.below(3));
+  if (options_.keeps_directories && (from.is_directory() || to.is_directory())) return;
   const int result = cairn_rename(pool_, from.directory->ino, from.name.c_str(), to.directory->ino,
                                   to.name.c_str(), flags);
   if (options_.may_be_full && result == -ENOSPC) {
@@ -173,6 +174,7 @@ void Exerciser::unlink() {
 
 void Exerciser::remove_directory() {
   const Place place = any_place();
+  if (options_.keeps_directories && place.is_directory()) return;
   const NodePtr node = place.node();
   int expected = 0;
   if (node == nullptr)
