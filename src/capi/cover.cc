@@ -18,11 +18,13 @@
 #include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"
+#include "tier/covered_directory.h"
 #include "tier/drain.h"
 #include "tier/drain_to.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"
+#include "tier/undrained.h"
 
 using cairn::fail;
 using cairn::Status;

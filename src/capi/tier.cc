@@ -18,6 +18,7 @@
 #include "cluster/collect/collect.h"
 #include "file/inode/attributes.h"
 #include "tier/cover_state.h"
+#include "tier/covered_directory.h"
 #include "tier/drain.h"
 #include "tier/evict.h"
 #include "tier/residency.h"

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "tier/drain_state.h"
+#include "tier/closed.h"
 
 namespace cairn::tier {
 
@@ -50,16 +50,6 @@ int64_t open_own_directory(const Beneath& beneath, const std::string& path, cons
   // Compared before its mode is changed.
   const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return open_closed(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
-}
-
-std::string path_of_open(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-
-int64_t set_times_of_open(int fd, uint64_t atime, uint64_t mtime) {
-  return sys::utimensat(AT_FDCWD, path_of_open(fd).c_str(), atime, mtime, sys::Follow::yes);
-}
-
-int64_t link_open_file(int fd, int directory, const char* name) {
-  return sys::linkat(AT_FDCWD, path_of_open(fd).c_str(), directory, name, AT_SYMLINK_FOLLOW);
 }
 
 }  // namespace cairn::tier

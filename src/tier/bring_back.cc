@@ -12,7 +12,6 @@
 #include "tier/keep_times.h"
 #include "tier/kept_directory.h"
 #include "tier/lower.h"
-#include "tier/put_away.h"
 #include "tier/written_aside.h"
 
 namespace cairn::tier {

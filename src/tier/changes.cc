@@ -1,4 +1,5 @@
-// What has changed in the pool since it was the same in lower, and what has changed in lower.
+#include "tier/changes.h"
+
 #include <sys/stat.h>
 
 #include <chrono>
@@ -7,16 +8,9 @@
 #include "base/coarse_clock.h"
 #include "file/inode/attributes.h"
 #include "pool/lanes/lock.h"
-#include "tier/drain_state.h"
 #include "tier/listing.h"
 
 namespace cairn::tier {
-
-Status remember(DrainState& state, const Where& where, const std::string& name,
-                const file::LowerIdentity* identity) {
-  if (where.map.inode->generation.load() != where.generation) return Status(ENOENT);
-  return set_identity(state.fs, where.map, name, identity);
-}
 
 uint64_t change_time(file::FileSystem& fs, const file::Map& map) {
   if (map.inode->stamps.load() == 0) return map.inode->ctime.load();
@@ -126,14 +120,6 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   // Else, if it fails, a drain that is killed makes later removals of the directory more careful;
   // no more.
   return failed == ESTALE || failed == ENOENT ? 0 : until;
-}
-
-void announce_links(DrainState& state, const struct stat& st) {
-  constexpr uint64_t second = 1'000'000'000;
-  if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
-      file::now_ns() + 5 * second < state.journal.links_until())
-    return;
-  state.journal.announce_links(file::now_ns() + 10 * second).ignore();  // as in announce()
 }
 
 Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,

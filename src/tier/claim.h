@@ -14,29 +14,10 @@
 #include <vector>
 
 #include "file/inode/file_system.h"
+#include "tier/claim_text.h"
 #include "tier/same_directory.h"
 
 namespace cairn::tier {
-
-struct Claim {
-  std::string host;
-  std::string machine;  // its id: names are given twice
-  std::string boot;     // the boot's id: memory of an earlier one is gone
-  std::string pool;     // path
-  std::string place;  // device and inode of the directory that the pool lies in: containers have a
-                      // /dev/shm each
-  std::string uuid;  // of the pool
-  std::string job;
-  std::string time;   // seconds since the epoch
-  std::string token;  // of the cover; "" in a claim of an earlier version
-};
-
-// What a claim of this process would say.
-Claim own_claim(const file::FileSystem& fs, const std::string& job);
-// Claim::place of a pool at this path, as this process sees it; "" if there is no such directory.
-std::string place_of(const std::string& pool);
-std::string text_of(const Claim& claim);
-Claim claim_of(const std::string& text);
 
 // Whether a claim of this host's name means nothing any more. In doubt it does.
 bool is_void(const Claim& claim, const Claim& own, const std::string& directory);

@@ -2,8 +2,8 @@
 #include "file/recovery/attach.h"
 #include "pool/lanes/attach_lock.h"
 #include "tier/claim.h"
-#include "tier/cover.h"
 #include "tier/cover_state.h"
+#include "tier/membership.h"
 #include "tier/record.h"
 
 namespace cairn::tier {

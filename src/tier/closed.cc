@@ -1,12 +1,13 @@
-// What its owner has closed to himself (mode 000): a program may give it another mode, owner or
-// time all the same.
+#include "tier/closed.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 
-#include "tier/drain_state.h"
+#include "tier/open_files.h"
+#include "tier/system.h"
 
 namespace cairn::tier {
 

@@ -1,11 +1,11 @@
 #include "tier/cover_state.h"
 
-#include "tier/cover.h"
-#include "tier/drain.h"
-#include "tier/drain_state.h"
+#include "tier/changes.h"
 #include "tier/journal.h"
+#include "tier/membership.h"
 #include "tier/parts.h"
 #include "tier/record.h"
+#include "tier/undrained.h"
 
 namespace cairn::tier {
 

@@ -6,6 +6,7 @@
 
 #include "file/inode/attributes.h"
 #include "tier/attributes.h"
+#include "tier/closed.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 

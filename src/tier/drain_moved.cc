@@ -13,6 +13,7 @@
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"
 #include "tier/listing.h"
+#include "tier/open_files.h"
 
 namespace cairn::tier {
 namespace {

@@ -12,31 +12,16 @@
 
 #include "file/namespace/name_changes.h"
 #include "tier/beneath.h"
-#include "tier/drain.h"
+#include "tier/changes.h"
+#include "tier/drain_calls.h"
 #include "tier/drain_mode.h"
 #include "tier/journal.h"
 #include "tier/lower.h"
+#include "tier/membership.h"
+#include "tier/record.h"
+#include "tier/where.h"
 
 namespace cairn::tier {
-
-// A directory of the pool and where it belongs in lower.
-struct Where {
-  uint64_t inode = 0;
-  file::Map map;
-  std::string path;
-  // The directory came here by a move or is new in lower, and what the names in it remember of
-  // lower may be about another place: it is looked at before it is believed.
-  bool fresh = false;
-  // What the pool remembers of the directory in lower. None: the covered directory itself.
-  std::optional<file::LowerIdentity> identity = {};
-  // In force for what lies in it: its own, or that of the nearest directory above it.
-  DrainMode mode = DrainMode::inherit;
-  // It is fresh because lower has it, or one above it, under another name, or not at all. For a
-  // drain: because lower has it under another name, which is known (DrainState::old_paths).
-  bool is_moved = false;
-  // A directory that is removed meanwhile may leave its inode to another one.
-  uint64_t generation = map.inode == nullptr ? 0 : map.inode->generation.load();
-};
 
 struct DrainState;
 
@@ -153,63 +138,21 @@ struct DrainState {
   }
 };
 
-// --- while_running.cc ---
-// Whether the file is left to a later drain because other nodes would read its version in lower,
-// and a process that has it open could write to it without telling them.
-bool is_open_among_nodes(DrainState& state, const file::Map& map);
-
+// --- drain_state.cc ---
 // --- changes.cc ---
 // set_identity() for a name in a directory that a drain is in. ENOENT also if the directory was
 // removed meanwhile.
 Status remember(DrainState& state, const Where& where, const std::string& name,
                 const file::LowerIdentity* identity);
-// The ctime of an inode, with what its writers have not folded yet.
-uint64_t change_time(file::FileSystem& fs, const file::Map& map);
-// The shape of an inode once no change of its structure is under way (file/inode/shape.h). Such a
-// change shows its new time before all of it is done, so a copier compares the shape as well.
-// EBUSY: a process does not get on with one.
-Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map);
-// Nothing has to be looked at for this name: lower has it, as far as we know.
-bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                const file::Map& map);
-// The directory has its name in lower since it was imported or drained.
-bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map);
-bool is_new_in_lower(const file::Map& map);
-void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
-              const file::Map& map, bool is_new);
-// What was listed still holds. Asked after the ctime was read: as long as that stays the same, so
-// does the name, because moving and removing it move the ctime on.
-bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                 const file::Map& map);
-void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
-// Whether a name is not drained at all, because its mode is `never`. What lower has under another
-// name is drained once more: a name that was moved loses nothing. Of a directory that lower does
-// not have, it says that it needs no place there of its own.
-bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                 const file::Map& map);
-// Waits until later changes will have a later time: the clock that stamps them has moved on. False:
-// it was set back, and they may have the same.
-bool wait_for_tick(uint64_t change_time);
-// How far the clock that stamps changes is ahead of one that nobody sets; in nanoseconds.
-int64_t clock_set_to();
-// Whether that clock has been set back since: what has changed then may have an old time.
-bool is_set_back(int64_t since);
-
-// From now on until some seconds later, what changes in lower at or below a directory is a drain's
-// own doing, also if it is killed before it can say so. Returns when that ends. 0: the directory or
-// one above it has just been moved or removed in the pool, which remembers nothing of it in lower.
-uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
 // Before a name of this file is removed or replaced, or gets another one: its other names get a new
 // ctime by that.
 void announce_links(DrainState& state, const struct stat& st);
 
-// What lies in lower under a name, compared with what the pool remembers.
-enum class InLower : uint8_t { nothing, remembered, other };
-Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
-                            struct stat* st);
-// The same; what cannot be looked at is `other`, which nobody touches.
-InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
+// --- while_running.cc ---
+// Whether the file is left to a later drain because other nodes would read its version in lower,
+// and a process that has it open could write to it without telling them.
+bool is_open_among_nodes(DrainState& state, const file::Map& map);
 
 // --- while_running.cc ---
 // Looks for the files that are open now.
@@ -300,10 +243,6 @@ void note_kept_path(DrainState& state, const std::string& path, const std::strin
 // The file is as it was when lower had it, in a directory that the pool has moved since.
 bool has_only_moved_with_directory(const Where& where, const file::Listed& listed,
                                    const file::Map& map);
-// --- closed.cc ---
-// Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its
-// owner he is given the right to read it, until its mode is set anew. A descriptor, or -errno.
-int64_t open_closed(int64_t path_only, int flags);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
 bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
@@ -341,8 +280,6 @@ void look_for_foreign(DrainState& state, const Where& where, const file::Listed&
 // with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
 // --- keep.cc ---
-// What is kept is called so in its directory (kept_directory.h), for people who look.
-std::string kept_name(const std::string& name);
 // The bytes that lower has under this name, which is the inode's now, are still to be written
 // elsewhere. A drain of some files has not looked where, so it takes them for such. So does a drain
 // during which a file has left its name.
@@ -357,15 +294,12 @@ bool keep_moved(DrainState& state, const Where& where, int directory, const file
 Status end_kept(DrainState& state);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
-// --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with
+// --- remove.cc ---
+// Removes the directory in lower that the pool remembers under this name, with
 // all that is in it, if nobody else has changed it: nothing in it has times later than the identity
 // says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
-// ESTALE: this name of lower is another directory, or something in it is newer than the identity
-// says, or may be.
-Status check_unchanged(const Known& known, int directory, const std::string& name,
-                       const std::string& path, const file::LowerIdentity& identity);
 // The same for a directory whose name is given to something else: it is kept, if it can be.
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed);

@@ -13,13 +13,17 @@
 #include "file/namespace/tree.h"
 #include "tier/beneath.h"
 #include "tier/claim.h"
+#include "tier/covered_directory.h"
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"
 #include "tier/kept_directory.h"
 #include "tier/listing.h"
+#include "tier/nesting.h"
+#include "tier/open_files.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
+#include "tier/undrained.h"
 #include "tier/written_aside.h"
 
 namespace cairn::tier {

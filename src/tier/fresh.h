@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tier/cover.h"
+#include "tier/cover_options.h"
 
 namespace cairn::tier {
 

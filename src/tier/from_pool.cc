@@ -8,6 +8,7 @@
 #include "file/namespace/resolve.h"
 #include "tier/attributes.h"
 #include "tier/beneath.h"
+#include "tier/open_files.h"
 #include "tier/pool_file.h"
 #include "tier/system.h"
 #include "tier/written_aside.h"

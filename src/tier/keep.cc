@@ -16,15 +16,10 @@
 #include "tier/drain_state.h"
 #include "tier/kept_directory.h"
 #include "tier/listing.h"
+#include "tier/open_files.h"
 #include "tier/put_away.h"
 
 namespace cairn::tier {
-
-std::string kept_name(const std::string& name) {
-  constexpr size_t longest = 200;
-  return sys::random_name().substr(0, 16) + "-" + name.substr(0, longest);
-}
-
 namespace {
 
 bool make_kept(DrainState& state) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "tier/beneath.h"
+#include "tier/open_files.h"
 #include "tier/system.h"
 
 namespace cairn::tier {

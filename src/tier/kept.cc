@@ -8,10 +8,11 @@
 
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
-#include "tier/drain_state.h"
+#include "tier/changes.h"
 #include "tier/listing.h"
 #include "tier/parts.h"
 #include "tier/record.h"
+#include "tier/where.h"
 
 namespace cairn::tier {
 namespace {

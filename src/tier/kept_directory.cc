@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tier/claim.h"
+#include "tier/claim_text.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/written_aside.h"
@@ -184,6 +184,13 @@ bool give_back(int kept, const std::string& there, int directory, const std::str
 }
 
 bool is_foreign(const std::string& name) { return name.rfind(foreign_prefix, 0) == 0; }
+
+std::string kept_name(const std::string& name) {
+  constexpr size_t longest = 200;
+  return sys::random_name().substr(0, 16) + "-" + name.substr(0, longest);
+}
+
+bool is_origin(const std::string& name) { return name.rfind(origin_prefix, 0) == 0; }
 
 int64_t list_of(int directory, std::vector<sys::Entry>* entries) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);

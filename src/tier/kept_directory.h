@@ -41,6 +41,15 @@ int64_t remove_kept_directory(int covered, uint64_t owner, int kept);
 bool give_back(int kept, const std::string& there, int directory, const std::string& name);
 bool is_foreign(const std::string& name);
 
+// What is kept is called so in its directory, for people who look.
+std::string kept_name(const std::string& name);
+
+// Of the file beside something that was put away (put_away.h), which says where in the covered
+// directory that belongs.
+inline constexpr const char* origin_prefix = "origin-";
+
+bool is_origin(const std::string& name);
+
 // The names in an open directory, from the first one on, whoever has read it before.
 int64_t list_of(int directory, std::vector<sys::Entry>* entries);
 

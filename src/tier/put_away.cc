@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 
-#include "tier/drain_state.h"
 #include "tier/keep_times.h"
 #include "tier/kept_directory.h"
 #include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/remove.h"
 
 namespace cairn::tier {
 namespace {
@@ -64,8 +64,6 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
 }
 
 }  // namespace
-
-bool is_origin(const std::string& name) { return name.rfind(origin_prefix, 0) == 0; }
 
 Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
                                          const std::string& text) {

@@ -11,12 +11,6 @@
 
 namespace cairn::tier {
 
-// Of the file beside it that says where in the covered directory it belongs (bring_back.h). What
-// drains keep is called otherwise.
-inline constexpr const char* origin_prefix = "origin-";
-
-bool is_origin(const std::string& name);
-
 // What the name was in lower, if it was removed here and no drain has told lower yet; else ENOENT.
 Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
                                          const std::string& name);

@@ -1,3 +1,5 @@
+#include "tier/remove.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 

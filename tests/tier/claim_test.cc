@@ -11,6 +11,7 @@
 
 #include "tier/claim_aside.h"
 #include "tier/cover_fixture.h"
+#include "tier/covered_directory.h"
 
 namespace cairn::test {
 namespace {

@@ -17,6 +17,7 @@
 #include "file/namespace/names.h"
 #include "file/space/room_request.h"
 #include "tier/cover_fixture.h"
+#include "tier/covered_directory.h"
 #include "tier/lower_calls.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"

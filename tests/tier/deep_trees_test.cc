@@ -7,6 +7,7 @@
 
 #include "capi/handles.h"
 #include "tier/cover_fixture.h"
+#include "tier/covered_directory.h"
 #include "tier/kept_directory.h"
 #include "tier/same_directory.h"
 

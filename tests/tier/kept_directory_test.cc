@@ -13,6 +13,7 @@
 #include "capi/handles.h"
 #include "tier/bring_back.h"
 #include "tier/cover_fixture.h"
+#include "tier/covered_directory.h"
 #include "tier/lower_calls.h"
 #include "tier/same_directory.h"
 

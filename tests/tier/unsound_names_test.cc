@@ -10,6 +10,7 @@
 #include "capi/handles.h"
 #include "damage/forge.h"
 #include "tier/cover_fixture.h"
+#include "tier/covered_directory.h"
 #include "tier/journal.h"
 #include "tier/record.h"
 

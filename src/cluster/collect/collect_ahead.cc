@@ -7,7 +7,7 @@
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/cover_records.h"
 #include "file/inode/open_table.h"
-#include "tier/drain_state.h"
+#include "tier/changes.h"
 #include "tier/parts.h"
 
 namespace cairn::cluster {

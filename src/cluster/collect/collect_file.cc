@@ -14,7 +14,7 @@
 #include "file/inode/open_table.h"
 #include "file/inode/pins.h"
 #include "tier/attributes.h"
-#include "tier/drain_state.h"
+#include "tier/changes.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
 #include "tier/written_aside.h"

@@ -12,7 +12,7 @@
 #include "file/namespace/names.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/drain_state.h"
+#include "tier/changes.h"
 
 namespace cairn::cluster {
 namespace {

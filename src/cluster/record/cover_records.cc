@@ -1,6 +1,7 @@
 #include "cluster/record/cover_records.h"
 
 #include "cluster/record/base_file.h"
+#include "tier/covered_directory.h"
 #include "tier/parts.h"
 #include "tier/record.h"
 

@@ -1,0 +1,32 @@
+// What a claim says (claim.h), and its text.
+#pragma once
+
+#include <string>
+
+#include "file/inode/file_system.h"
+
+namespace cairn::tier {
+
+struct Claim {
+  std::string host;
+  std::string machine;  // its id: names are given twice
+  std::string boot;     // the boot's id: memory of an earlier one is gone
+  std::string pool;     // path
+  std::string place;  // device and inode of the directory that the pool lies in: containers have a
+                      // /dev/shm each
+  std::string uuid;   // of the pool
+  std::string job;
+  std::string time;   // seconds since the epoch
+  std::string token;  // of the cover; "" in a claim of an earlier version
+};
+
+// What a claim says of the machine.
+Claim claim_of_host();
+// What a claim of this process would say.
+Claim own_claim(const file::FileSystem& fs, const std::string& job);
+// Claim::place of a pool at this path, as this process sees it; "" if there is no such directory.
+std::string place_of(const std::string& pool);
+std::string text_of(const Claim& claim);
+Claim claim_of(const std::string& text);
+
+}  // namespace cairn::tier
