@@ -12,7 +12,7 @@
 #include "file/inode/xattr.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/drain_mode.h"
+#include "tier/record/drain_mode.h"
 
 namespace cairn::capi {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "tier/cover.h"
+#include "tier/cover/cover.h"
 
 struct cairn_cover {
   std::unique_ptr<cairn::tier::Cover> cover;

@@ -13,7 +13,7 @@
 #include "file/open/companion.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/lower.h"
+#include "tier/lower/lower.h"
 
 namespace cairn::capi {
 namespace {

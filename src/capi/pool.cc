@@ -17,7 +17,7 @@
 #include "pool/medium/removal.h"
 #include "pool/space/chunk.h"
 #include "pool/space/space.h"
-#include "tier/lower.h"
+#include "tier/lower/lower.h"
 
 using cairn::fail;
 using cairn::Status;

@@ -10,7 +10,7 @@
 #include "cluster/names/preexisting_names.h"
 #include "cluster/server/serve.h"
 #include "cluster/shared/shared_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
 
 // Between the two a layout is shared, and looked at here.
 static_assert(sizeof(cairn_question) == sizeof(cairn::cluster::Question) &&

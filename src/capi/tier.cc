@@ -17,11 +17,11 @@
 #include "capi/handles.h"
 #include "cluster/collect/collect.h"
 #include "file/inode/attributes.h"
-#include "tier/cover_state.h"
-#include "tier/covered_directory.h"
-#include "tier/drain.h"
-#include "tier/evict.h"
-#include "tier/residency.h"
+#include "tier/cover/cover_state.h"
+#include "tier/cover/covered_directory.h"
+#include "tier/cover/drain.h"
+#include "tier/cover/residency.h"
+#include "tier/drain/evict.h"
 
 namespace cairn::capi {
 namespace {

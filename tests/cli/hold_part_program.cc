@@ -11,9 +11,9 @@
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/record.h"
 #include "file/data/io.h"
-#include "tier/parts.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/parts.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace {
 

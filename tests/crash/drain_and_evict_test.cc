@@ -15,11 +15,11 @@
 #include "crash/crash_lab.h"
 #include "crash/lower_versions.h"
 #include "crash/turns.h"
-#include "tier/cover.h"
-#include "tier/drain.h"
-#include "tier/evict.h"
-#include "tier/lower.h"
-#include "tier/record.h"
+#include "tier/cover/cover.h"
+#include "tier/cover/drain.h"
+#include "tier/drain/evict.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::test {
 namespace {

@@ -4,7 +4,7 @@
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
 //   CAIRN_INTERLEAVINGS              how many pairs of places are tried of each call (default:
 //   some, drawn)
-#include "tier/evict.h"
+#include "tier/drain/evict.h"
 
 #include <fcntl.h>
 
@@ -15,9 +15,9 @@
 #include "cairn/cover.h"
 #include "crash/crash_lab.h"
 #include "crash/turns.h"
-#include "tier/cover.h"
-#include "tier/lower.h"
-#include "tier/record.h"
+#include "tier/cover/cover.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::test {
 namespace {

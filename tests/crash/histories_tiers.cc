@@ -4,7 +4,7 @@
 #include "file/inode/attributes.h"
 #include "file/space/evict.h"
 #include "pool/lanes/seats.h"
-#include "tier/changes.h"
+#include "tier/changes/changes.h"
 
 namespace cairn::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "crash/crash_lab.h"
-#include "tier/cover.h"
-#include "tier/lower.h"
-#include "tier/record.h"
+#include "tier/cover/cover.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::test {
 namespace {

@@ -17,6 +17,8 @@ LAYERS = [
 # Rooms of cli/ and of a folder of src/ or adapters/ have an order too: a room may include itself
 # and the rooms of earlier rows.
 ROOMS = {
+    "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["drain"],
+             ["cover"]],
     "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
             ["netcdf"], ["ckpt", "doctor"], ["commands"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],

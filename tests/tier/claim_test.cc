@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "tier/claim_aside.h"
+#include "tier/claim/claim_aside.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
 
 namespace cairn::test {
 namespace {

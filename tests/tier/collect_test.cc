@@ -16,13 +16,13 @@
 #include "file/data/io.h"
 #include "file/namespace/names.h"
 #include "file/space/room_request.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
 #include "tier/lower_calls.h"
-#include "tier/parts.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
-#include "tier/records_directory.h"
+#include "tier/record/parts.h"
+#include "tier/record/record.h"
+#include "tier/record/records_directory.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::test {
 namespace {

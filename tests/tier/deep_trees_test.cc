@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "capi/handles.h"
+#include "tier/claim/kept_directory.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
-#include "tier/kept_directory.h"
-#include "tier/same_directory.h"
+#include "tier/system/same_directory.h"
 
 namespace cairn::test {
 namespace {

@@ -1,6 +1,6 @@
 // Kept directories under names that are taken, with modes that others gave them, and with contents
 // that a drain may not remove.
-#include "tier/kept_directory.h"
+#include "tier/claim/kept_directory.h"
 
 #include <fcntl.h>
 #include <stdio.h>  // NOLINT: RENAME_NOREPLACE
@@ -11,11 +11,11 @@
 #include <cstring>
 
 #include "capi/handles.h"
-#include "tier/bring_back.h"
+#include "tier/claim/restore.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
 #include "tier/lower_calls.h"
-#include "tier/same_directory.h"
+#include "tier/system/same_directory.h"
 
 namespace cairn::test {
 namespace {

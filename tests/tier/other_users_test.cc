@@ -8,10 +8,10 @@
 #include <functional>
 
 #include "capi/handles.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
-#include "tier/journal.h"
-#include "tier/record.h"
+#include "tier/record/journal.h"
+#include "tier/record/record.h"
 
 namespace cairn::test {
 namespace {

@@ -12,10 +12,10 @@
 #include <set>
 
 #include "capi/handles.h"
+#include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
-#include "tier/covered_directory.h"
 #include "tier/lower_calls.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
 
 namespace cairn::test {
 namespace {

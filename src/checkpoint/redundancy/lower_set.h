@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::checkpoint {
 

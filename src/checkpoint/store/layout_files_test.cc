@@ -10,8 +10,8 @@
 #include "file/data/truncate.h"
 #include "file/namespace/names.h"
 #include "support/fresh_pool.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

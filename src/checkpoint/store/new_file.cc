@@ -10,8 +10,8 @@
 #include "file/namespace/names.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

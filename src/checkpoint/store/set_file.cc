@@ -14,8 +14,8 @@
 #include "checkpoint/store/new_file.h"
 #include "file/data/words.h"
 #include "pool/lanes/seats.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -11,8 +11,8 @@
 #include "checkpoint/store/new_file.h"
 #include "file/data/io.h"
 #include "support/fresh_pool.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "checkpoint/store/set_file.h"
 #include "file/namespace/names.h"
-#include "tier/listing.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/listing.h"
 
 namespace cairn::checkpoint {
 

@@ -14,7 +14,7 @@
 #include "file/namespace/names.h"
 #include "file/open/companion.h"
 #include "media/liveness.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -8,7 +8,7 @@
 #include "checkpoint/store/manifest.h"
 #include "file/inode/pins.h"
 #include "persist/word.h"
-#include "tier/pool_file.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "checkpoint/store/layout_files.h"
-#include "tier/listing.h"
+#include "tier/system/listing.h"
 
 namespace cairn::checkpoint {
 namespace {

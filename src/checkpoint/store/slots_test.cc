@@ -14,7 +14,7 @@
 #include "file/data/truncate.h"
 #include "file/namespace/names.h"
 #include "support/fresh_pool.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
 
 namespace cairn::checkpoint {
 namespace {

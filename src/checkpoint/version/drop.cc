@@ -6,7 +6,7 @@
 #include "checkpoint/version/set_user.h"
 #include "checkpoint/version/verify_version.h"
 #include "file/namespace/names.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
 
 namespace cairn::checkpoint {
 namespace {

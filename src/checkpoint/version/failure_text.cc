@@ -9,8 +9,8 @@
 #include "checkpoint/version/agreement.h"
 #include "checkpoint/version/catalogue.h"
 #include "file/data/io.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "checkpoint/store/layout_files.h"
 #include "file/data/io.h"
-#include "tier/pool_file.h"
-#include "tier/record.h"
+#include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -6,7 +6,7 @@
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/cover_records.h"
 #include "cluster/shared/unshare.h"
-#include "tier/parts.h"
+#include "tier/record/parts.h"
 
 namespace cairn::cluster {
 namespace {

@@ -26,8 +26,8 @@
 
 #include <string>
 
-#include "tier/cover.h"
-#include "tier/drain.h"
+#include "tier/cover/cover.h"
+#include "tier/cover/drain.h"
 
 namespace cairn::cluster {
 

@@ -7,8 +7,8 @@
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/cover_records.h"
 #include "file/inode/open_table.h"
-#include "tier/changes.h"
-#include "tier/parts.h"
+#include "tier/changes/changes.h"
+#include "tier/record/parts.h"
 
 namespace cairn::cluster {
 namespace {

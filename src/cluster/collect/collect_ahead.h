@@ -8,8 +8,8 @@
 // node's run has ended, so no file is put together while a program of the job may write it.
 #pragma once
 
-#include "tier/cover.h"
-#include "tier/drain.h"
+#include "tier/cover/cover.h"
+#include "tier/cover/drain.h"
 
 namespace cairn::cluster {
 

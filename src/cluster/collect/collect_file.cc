@@ -13,11 +13,11 @@
 #include "cluster/record/way.h"
 #include "file/inode/open_table.h"
 #include "file/inode/pins.h"
-#include "tier/attributes.h"
-#include "tier/changes.h"
-#include "tier/parts.h"
-#include "tier/pool_file.h"
-#include "tier/written_aside.h"
+#include "tier/changes/changes.h"
+#include "tier/record/attributes.h"
+#include "tier/record/parts.h"
+#include "tier/system/pool_file.h"
+#include "tier/system/temp_file.h"
 
 namespace cairn::cluster {
 namespace {

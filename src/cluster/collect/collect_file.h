@@ -6,8 +6,8 @@
 
 #include "cluster/record/record.h"
 #include "file/inode/file_system.h"
-#include "tier/drain.h"
-#include "tier/system.h"
+#include "tier/cover/drain.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

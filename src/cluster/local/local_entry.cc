@@ -1,9 +1,9 @@
 #include "cluster/local/local_entry.h"
 
 #include "pool/lanes/seats.h"
-#include "tier/lower.h"
-#include "tier/put_away.h"
-#include "tier/record.h"
+#include "tier/drain/displace.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::cluster {
 

@@ -12,7 +12,7 @@
 #include "file/namespace/names.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/changes.h"
+#include "tier/changes/changes.h"
 
 namespace cairn::cluster {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cluster/local/local_entry.h"
 #include "file/namespace/tree.h"
-#include "tier/listing.h"
+#include "tier/system/listing.h"
 
 namespace cairn::cluster {
 Result<std::vector<std::string>> paths_of(Job& job, const file::Seen& inode) {

@@ -14,7 +14,7 @@
 #include "file/inode/moving.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/changes.h"
+#include "tier/changes/changes.h"
 
 namespace cairn::cluster {
 namespace {

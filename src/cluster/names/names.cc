@@ -14,7 +14,7 @@
 #include "cluster/remote/name_broadcast.h"
 #include "file/inode/moving.h"
 #include "pool/lanes/seats.h"
-#include "tier/changes.h"
+#include "tier/changes/changes.h"
 
 namespace cairn::cluster {
 

@@ -10,7 +10,7 @@
 #include "file/namespace/resolve.h"
 #include "file/namespace/tree.h"
 #include "pool/lanes/seats.h"
-#include "tier/listing.h"
+#include "tier/system/listing.h"
 
 namespace cairn::cluster {
 namespace {

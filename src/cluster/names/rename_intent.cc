@@ -13,8 +13,8 @@
 #include "cluster/record/uuid.h"
 #include "cluster/remote/name_broadcast.h"
 #include "cluster/shared/moved_records.h"
-#include "tier/record.h"
-#include "tier/system.h"
+#include "tier/record/record.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 namespace {

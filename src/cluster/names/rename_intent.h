@@ -19,7 +19,7 @@
 
 #include "cluster/record/records_directory.h"
 #include "cluster/rpc/job.h"
-#include "tier/cover.h"
+#include "tier/cover/cover.h"
 
 namespace cairn::cluster {
 

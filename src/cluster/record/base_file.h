@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cluster/record/record.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

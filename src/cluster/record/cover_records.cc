@@ -1,9 +1,9 @@
 #include "cluster/record/cover_records.h"
 
 #include "cluster/record/base_file.h"
-#include "tier/covered_directory.h"
-#include "tier/parts.h"
-#include "tier/record.h"
+#include "tier/cover/covered_directory.h"
+#include "tier/record/parts.h"
+#include "tier/record/record.h"
 
 namespace cairn::cluster {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cluster/record/records_directory.h"
-#include "tier/cover.h"
+#include "tier/cover/cover.h"
 
 namespace cairn::cluster {
 

@@ -4,7 +4,7 @@
 
 #include "base/crc32c.h"
 #include "cluster/record/codec.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 namespace {

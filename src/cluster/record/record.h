@@ -12,7 +12,7 @@
 #include "cluster/record/records_directory.h"
 #include "cluster/record/share_map.h"
 #include "cluster/record/uuid.h"
-#include "tier/lower.h"
+#include "tier/lower/lower.h"
 
 namespace cairn::cluster {
 
@@ -83,7 +83,7 @@ Status remove_record(const RecordsOf& of, const std::string& path);
 // Aside files and marks, of any epoch.
 Status forget_collected(const RecordsOf& of, const std::string& path);
 // Removes what no record of this epoch owns, and empty directories. `.cairn` itself stays until the
-// last claim on the covered directory is removed (tier/claim.h).
+// last claim on the covered directory is removed (tier/claim/claim.h).
 Status clean_records(const RecordsDirectory& records);
 Status clean_records(const RecordsOf& of);
 // The same of one directory's, which goes itself if it has no records.

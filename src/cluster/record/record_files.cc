@@ -7,7 +7,7 @@
 
 #include "cluster/record/directories.h"
 #include "cluster/record/record.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "cluster/record/directories.h"
-#include "tier/lower.h"
-#include "tier/record.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::cluster {
 namespace {

@@ -1,5 +1,5 @@
 // Records directory: what lies in `.cairn` of a covered directory, reached from its descriptor and
-// through no symbolic link (tier/records_directory.h says whose it must be).
+// through no symbolic link (tier/record/records_directory.h says whose it must be).
 //
 // In it, too, only directories and regular files of the user count, and what does not is treated as
 // if it were not there. Paths are relative to it; "" is itself.
@@ -12,8 +12,8 @@
 
 #include "base/status.h"
 #include "file/inode/file_system.h"
-#include "tier/records_directory.h"
-#include "tier/system.h"
+#include "tier/record/records_directory.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

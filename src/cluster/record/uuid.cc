@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

@@ -9,9 +9,9 @@
 #include "cluster/record/directories.h"
 #include "file/namespace/directory.h"
 #include "pool/lanes/seats.h"
-#include "tier/beneath.h"
-#include "tier/lower.h"
-#include "tier/record.h"
+#include "tier/lower/beneath.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
 
 namespace cairn::cluster {
 namespace {

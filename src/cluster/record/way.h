@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "file/inode/file_system.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

@@ -18,7 +18,7 @@
 #include "file/namespace/names.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/lower.h"
+#include "tier/lower/lower.h"
 
 namespace cairn::cluster {
 namespace {

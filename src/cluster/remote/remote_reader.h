@@ -10,7 +10,7 @@
 
 #include "cluster/rpc/contents.h"
 #include "cluster/rpc/job.h"
-#include "tier/open_source.h"
+#include "tier/lower/open_source.h"
 
 namespace cairn::cluster {
 

@@ -1,8 +1,8 @@
 // RemoteContents: what other nodes hold, as the contents of an ordinary open file of this process
-// (tier/source.h), for as long as there is a job.
+// (tier/system/source.h), for as long as there is a job.
 #pragma once
 
-#include "tier/source.h"
+#include "tier/system/source.h"
 
 namespace cairn::cluster {
 

@@ -8,7 +8,7 @@
 
 #include "cluster/rpc/protocol.h"
 #include "file/inode/remote.h"
-#include "tier/pool_file.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::cluster {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "cluster/record/cover_records.h"
-#include "tier/parts.h"
+#include "tier/record/parts.h"
 
 namespace cairn::cluster {
 namespace {

@@ -15,7 +15,7 @@
 #include "cluster/rpc/held_files.h"
 #include "cluster/rpc/protocol.h"
 #include "cluster/rpc/transport.h"
-#include "tier/pool_file.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::cluster {
 

@@ -10,8 +10,8 @@
 #include "cluster/remote/name_broadcast.h"
 #include "cluster/shared/held_record.h"
 #include "file/inode/file_system.h"
-#include "tier/keep_times.h"
-#include "tier/system.h"
+#include "tier/lower/keep_times.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 

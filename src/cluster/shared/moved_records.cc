@@ -4,7 +4,7 @@
 
 #include "cluster/record/directories.h"
 #include "cluster/shared/held_record.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 namespace {

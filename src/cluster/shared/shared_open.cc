@@ -13,7 +13,7 @@
 #include "file/data/io.h"
 #include "file/data/sync.h"
 #include "file/inode/open_table.h"
-#include "tier/system.h"
+#include "tier/system/system.h"
 
 namespace cairn::cluster {
 namespace {

@@ -14,8 +14,8 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
-#include "tier/parts.h"
-#include "tier/record.h"
+#include "tier/record/parts.h"
+#include "tier/record/record.h"
 
 namespace cairn::cluster {
 namespace {

@@ -1,0 +1,139 @@
+#include "tier/changes/changes.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/coarse_clock.h"
+#include "file/inode/attributes.h"
+#include "pool/lanes/lock.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+
+uint64_t change_time(file::FileSystem& fs, const file::Map& map) {
+  if (map.inode->stamps.load() == 0) return map.inode->ctime.load();
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() ? file::attributes_of(fs, map).ctime : 0;
+}
+
+Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map) {
+  constexpr uint64_t patience_ns = 1'000'000'000;
+  const file::Inode& inode = *map.inode;
+  uint64_t shape = inode.shape.load();
+  if ((shape & 1) == 0) return shape;
+  // Who changes it holds its lock. One that was killed is recovered by who waits.
+  const pool::SeatGuard seat(fs.pool, pool::SeatGuard::OnlyLocks());
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  pool::Waiter waiter(fs.pool);
+  const uint64_t deadline = fine_monotonic_ns() + patience_ns;
+  while (fine_monotonic_ns() < deadline) {
+    waiter.wait_for_lock(inode.lock.load());
+    shape = inode.shape.load();
+    if ((shape & 1) == 0) return shape;
+  }
+  return fail(EBUSY, "it is being cut; drain again when the process that cuts it goes on");
+}
+
+bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                const file::Map& map) {
+  return listed.has_lower && !where.fresh && change_time(fs, map) == map.inode->drained.load();
+}
+
+bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map) {
+  return listed.has_lower && map.inode->lower_parent.load() == where.inode &&
+         (map.inode->lower_unit.load() & ~unit_is_new) == unit_of(listed) + 1;
+}
+
+bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map) {
+  if (drain_mode_in(fs, map, where.mode) != DrainMode::never) return false;
+  const bool has_moved = map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map);
+  return !has_moved && !(where.fresh && listed.has_lower);
+}
+
+bool is_new_in_lower(const file::Map& map) {
+  return (map.inode->lower_unit.load() & unit_is_new) != 0;
+}
+
+void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
+              const file::Map& map, bool is_new) {
+  auto name = file::make_name(text.data(), text.size());
+  pool::SeatGuard seat(fs.pool);
+  if (!name.ok() || !seat.ok()) return;
+  auto slot = file::find_name(fs, where.map, *name);
+  if (!slot.ok() || slot->inode != map.number) return;  // moved on meanwhile: not at home
+  const uint64_t unit = (slot->unit + 1) | (is_new ? unit_is_new : 0);
+  // What is at home there already is so all the time.
+  const bool is_there = map.inode->lower_parent.load() == where.inode &&
+                        (map.inode->lower_unit.load() & ~unit_is_new) == slot->unit + 1;
+  if (!is_there) {
+    fs.pool.store_flush(map.inode->lower_unit, 0);
+    fs.pool.store_flush(map.inode->lower_parent, where.inode);
+  }
+  fs.pool.store_flush(map.inode->lower_unit, unit);
+  fs.pool.fence().ignore();  // told by the next one that matters
+}
+
+bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map) {
+  auto name = file::make_name(listed.name, listed.length);
+  pool::SeatGuard seat(fs.pool);
+  if (!name.ok() || !seat.ok()) return false;
+  auto slot = file::find_name(fs, where.map, *name);
+  return slot.ok() && slot->inode == map.number;
+}
+
+void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
+  fs.pool.store_flush(map.inode->drained, time);
+  fs.pool.fence().ignore();
+}
+
+bool wait_for_tick(uint64_t time) {
+  constexpr int most_waits = 100;
+  for (int i = 0; i < most_waits && coarse_now_ns() <= time; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return coarse_now_ns() > time;
+}
+
+int64_t clock_set_to() {
+  // A process that has to wait between the two looks sees too little.
+  constexpr int looks = 4;
+  int64_t most = INT64_MIN;
+  for (int i = 0; i < looks; ++i) {
+    const uint64_t now = fine_now_ns();
+    most = std::max(most, static_cast<int64_t>(now - fine_monotonic_ns()));
+  }
+  return most;
+}
+
+bool is_set_back(int64_t since) {
+  constexpr int64_t tick = 10'000'000;  // the longest of Linux
+  return clock_set_to() < since - tick;
+}
+
+uint64_t announce(file::FileSystem& fs, uint64_t directory) {
+  constexpr uint64_t seconds = 10;
+  const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
+  const int failed = lower_of(fs).raise_newest(directory, until).code();
+  // Else, if it fails, a drain that is killed makes later removals of the directory more careful;
+  // no more.
+  return failed == ESTALE || failed == ENOENT ? 0 : until;
+}
+
+Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+                            struct stat* st) {
+  const int64_t result = sys::lstatat(directory, listed.name, st);
+  if (result == -ENOENT || result == -ENOTDIR) return InLower::nothing;
+  if (result < 0) return sys::failed(result, "stat", name_of(listed));
+  if (!listed.has_lower) return InLower::other;
+  return is_remembered(known, listed.lower, *st) ? InLower::remembered : InLower::other;
+}
+
+InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
+  auto found = try_to_look(known, directory, listed, st);
+  return found.ok() ? *found : InLower::other;
+}
+
+}  // namespace cairn::tier

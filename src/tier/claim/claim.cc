@@ -1,0 +1,456 @@
+#include "tier/claim/claim.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>  // RENAME_NOREPLACE too
+#include <thread>
+#include <vector>
+
+#include "tier/claim/claim_aside.h"
+#include "tier/claim/restore.h"
+#include "tier/lower/keep_times.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
+#include "tier/record/records_directory.h"
+#include "tier/system/system.h"
+
+namespace cairn::tier {
+namespace {
+
+std::string path_of(const std::string& directory) { return directory + "/" + claim_file; }
+
+// Whoever joins the claim of his job on another host waits here to take it over.
+constexpr const char* joined_prefix = ".cairn-claim-of-";
+std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid; }
+
+// Puts a claim where there is none, whole: EEXIST if there is one. `owner`: as the file system
+// shows it.
+int64_t publish(int directory, const char* name, const std::string& text,
+                uint64_t* owner = nullptr) {
+  const KeepTimes times(directory);
+  const std::string aside = claim_aside_name();
+  const int64_t opened =
+      sys::openat(directory, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (opened < 0) return opened;
+  int64_t result = 0;
+  {
+    const sys::Descriptor file(static_cast<int>(opened));
+    const int64_t n = sys::pwrite(file.get(), text.data(), text.size(), 0);
+    if (n != static_cast<int64_t>(text.size())) result = n < 0 ? n : -ENOSPC;
+    if (result == 0) result = sys::fsync(file.get());
+    struct stat st = {};
+    if (result == 0 && owner != nullptr && sys::fstat(file.get(), &st) == 0) *owner = st.st_uid;
+  }
+  if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
+  if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
+    result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
+  sys::unlinkat(directory, aside.c_str(), 0);
+  // A power loss must not free a directory for others whose pool survives.
+  if (result == 0) result = sys::fsync_directory(directory);
+  return result;
+}
+
+// The same, over one that is there.
+int64_t replace(int directory, const char* name, const std::string& text,
+                uint64_t* owner = nullptr) {
+  const std::string aside = claim_aside_name();
+  int64_t result = publish(directory, aside.c_str(), text, owner);
+  const KeepTimes times(directory);
+  if (result == 0) result = sys::renameat2(directory, aside.c_str(), directory, name, 0);
+  if (result < 0) sys::unlinkat(directory, aside.c_str(), 0);
+  return result == 0 ? sys::fsync_directory(directory) : result;
+}
+
+// Whose claims are believed in a directory.
+struct Believed {
+  uint64_t owner = no_owner;         // CoverRecord::owner
+  uint64_t of_directory = no_owner;  // the owner of the directory, where his word counts too
+  [[nodiscard]] bool has(uint32_t uid) const {
+    return is_believed(uid, owner) || uid == of_directory;
+  }
+};
+
+// Whoever owns a directory says whether it is covered.
+int64_t believed_in(int directory, Believed* believed) {
+  struct stat st = {};
+  const int64_t result = sys::fstat(directory, &st);
+  if (result == 0) believed->of_directory = st.st_uid;
+  return result;
+}
+
+// The names of those who joined the claim.
+std::vector<std::string> joined_names(int directory) {
+  std::vector<std::string> names;
+  const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return names;
+  const sys::Descriptor all(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  if (sys::list(all.get(), &entries) < 0) return names;
+  for (const sys::Entry& entry : entries)
+    if (entry.name.rfind(joined_prefix, 0) == 0) names.push_back(entry.name);
+  return names;
+}
+
+// 0 if it is the text of a claim, whole.
+int64_t check_text(const std::string& text) {
+  const std::string kind = "cairn claim ";
+  if (text.rfind(kind, 0) != 0) return -EUCLEAN;
+  if (text.rfind(kind + "1\n", 0) != 0) return -EPROTONOSUPPORT;
+  const Claim claim = claim_of(text);
+  return claim.host.empty() || claim.pool.empty() || claim.uuid.empty() ? -EUCLEAN : 0;
+}
+
+// The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can
+// lie what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and
+// says what a claim does.
+int64_t read_claim(int directory, std::string* text, const char* name = claim_file,
+                   uint32_t* owner = nullptr) {
+  constexpr size_t most_bytes = size_t{64} << 10;
+  const int64_t opened =
+      sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (opened == -ELOOP || opened == -ENXIO) return -EUCLEAN;  // a link, a socket
+  if (opened < 0) return opened;
+  const sys::Descriptor file(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
+  if (!S_ISREG(st.st_mode)) return -EUCLEAN;
+  if (owner != nullptr) *owner = st.st_uid;
+  text->assign(most_bytes + 1, '\0');
+  const int64_t n = sys::pread(file.get(), text->data(), text->size(), 0);
+  text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
+  if (n < 0) return n;
+  return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
+}
+
+// Reads a claim that is believed. ENOENT for any other: others can make such a name, and neither
+// what lies under it nor an error of opening it (a lease, a mode) counts.
+int64_t read_believed(int directory, const std::string& name, const Believed& believed,
+                      std::string* text, uint32_t* owner = nullptr) {
+  struct stat st = {};
+  if (const int64_t looked = sys::lstatat(directory, name.c_str(), &st); looked < 0) return looked;
+  if (!believed.has(st.st_uid)) return -ENOENT;
+  uint32_t uid = st.st_uid;
+  const int64_t read = read_claim(directory, text, name.c_str(), &uid);
+  if (!believed.has(uid)) return -ENOENT;  // exchanged meanwhile
+  if (owner != nullptr) *owner = uid;
+  return read;
+}
+
+// The name of one that has joined the claim, "" if nobody has.
+std::string successor(int directory, uint64_t owner) {
+  for (const std::string& name : joined_names(directory)) {
+    std::string text;
+    if (read_believed(directory, name, {owner}, &text) == 0) return name;
+  }
+  return "";
+}
+
+// The claim goes to one that has joined it, in one step, or away. What could not be brought back
+// then stays where it was put away, and holds up nobody; `*brought` says why.
+int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
+  *brought = 0;
+  const std::string next = successor(directory, owner);
+  if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
+    return 0;
+  *brought = bring_back(directory, owner);
+  // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
+  remove_records(directory, owner);
+  const int64_t result = sys::unlinkat(directory, claim_file, 0);
+  // One that joined meanwhile may have seen the claim still standing.
+  const std::string late = successor(directory, owner);
+  if (!late.empty())
+    sys::renameat2(directory, late.c_str(), directory, claim_file, RENAME_NOREPLACE);
+  return result;
+}
+
+Status brought_back(int64_t result, const std::string& directory) {
+  return result < 0
+             ? sys::failed(result, "bring back all that was put away below", path_of(directory))
+             : Status();
+}
+
+Status unreadable(int64_t result, const std::string& directory) {
+  if (result == -EUCLEAN)
+    return fail(EUCLEAN,
+                "%s: has the name of a Cairn claim, but is not one; check what it is and move it "
+                "away: then %s can be covered",
+                path_of(directory).c_str(), directory.c_str());
+  if (result == -EPROTONOSUPPORT)
+    return fail(EPROTONOSUPPORT,
+                "%s: is a claim of a newer version of Cairn; this version knows format 1",
+                path_of(directory).c_str());
+  return sys::failed(result, "claim", path_of(directory));
+}
+
+// Joins the claim `text` of the same job: true if it still stood when that was known to all.
+Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
+                        const std::string& text, uint64_t* owner) {
+  const std::string name = joined_name(own);
+  int64_t result = publish(directory, name.c_str(), text_of(own), owner);
+  // Left there by an earlier job whose data were kept.
+  if (result == -EEXIST) result = replace(directory, name.c_str(), text_of(own), owner);
+  if (result < 0) return sys::failed(result, "cannot be claimed", path);
+  std::string now;
+  if (read_claim(directory, &now) == 0 && (now == text || claim_of(now).uuid == own.uuid))
+    return true;
+  sys::unlinkat(directory, name.c_str(), 0);
+  return false;
+}
+
+Status busy(const Claim& claim, const std::string& directory) {
+  return fail(EBUSY, "%s is covered by job %s on host %s with pool %s (see %s)", directory.c_str(),
+              claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
+              claim.pool.c_str(), path_of(directory).c_str());
+}
+
+// A job has ended on several hosts and left its data in their pools; the next one goes on with all
+// of them. So who has joined the claim of the job before may stay, as long as no other job has come
+// since.
+enum class Earlier : uint8_t { stranger, joined_before, overtaken };
+Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_t owner) {
+  std::string text;
+  if (own.job.empty() || read_believed(directory, joined_name(own), {owner}, &text) != 0)
+    return Earlier::stranger;
+  const Claim before = claim_of(text);
+  if (before.uuid != own.uuid) return Earlier::stranger;
+  return before.job == holder.job ? Earlier::joined_before : Earlier::overtaken;
+}
+
+// Whether the path of the pool in a claim may be looked at. What anybody has put into the directory
+// must not lead to a path where the kernel waits (an automounter).
+bool may_be_followed(int directory, uint32_t uid, uint64_t owner) {
+  Believed believed{owner};
+  return believed_in(directory, &believed) == 0 && believed.has(uid);
+}
+
+// CoverRecord::owner of the directory's cover in this pool.
+uint64_t owner_of_claim(file::FileSystem& fs, const std::string& directory) {
+  uint64_t owner = no_owner;
+  for_each_record(fs, [&](const std::string&, const CoverRecord& record) {
+    if (record.path == directory) owner = record.owner;
+    return Status();
+  }).ignore();  // then the user's, root's and the directory's owner's count
+  return owner;
+}
+
+// Removes a void claim, unless somebody else was faster: among those of one host that find it void,
+// the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else
+// -errno.
+int64_t remove_void(int directory, uint64_t owner, const std::string& text, int64_t* brought) {
+  *brought = 0;
+  const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  if (opened < 0) return opened == -ENOENT ? 0 : opened;
+  const sys::Descriptor file(static_cast<int>(opened));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  if (::syscall(SYS_fcntl, file.get(), F_OFD_SETLK, &lock) != 0) return 0;
+  struct stat held = {};
+  struct stat named = {};
+  std::string now(text.size() + 1, '\0');
+  const int64_t n = sys::pread(file.get(), now.data(), now.size(), 0);
+  if (sys::fstat(file.get(), &held) != 0 || sys::lstatat(directory, claim_file, &named) != 0 ||
+      held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
+      now.compare(0, text.size(), text) != 0)
+    return 0;
+  const int64_t result = hand_on(directory, owner, brought);
+  return result == -ENOENT ? 0 : result;
+}
+
+}  // namespace
+
+Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
+                              const ClaimRequest& request) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  Claim own = own_claim(fs, request.job);
+  own.token = request.token;
+  ClaimTaken taken;
+  constexpr int attempts = 100;
+  // The holder's own run of this job may be about to say so.
+  constexpr auto pause = std::chrono::milliseconds(100);
+  for (int i = 0; i < attempts; ++i) {
+    const int64_t result = publish(fd.get(), claim_file, text_of(own), &taken.owner);
+    taken.token = own.token;
+    if (result == 0) {
+      remove_claims_left(fd.get());
+      return taken;
+    }
+    if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
+    std::string text;
+    uint32_t uid = 0;
+    const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
+    if (read == -ENOENT) continue;
+    if (read < 0) return unreadable(read, directory);
+    const Claim other = claim_of(text);
+    const bool believed = is_believed(uid, request.owner);
+    const auto adopt_token = [&]() -> Status {
+      if (!believed || other.token.empty() || other.token == own.token ||
+          other.token == request.foreign)
+        return Status();
+      if (request.before_adopting) CAIRN_TRY(request.before_adopting(other.token));
+      taken.token = own.token = other.token;
+      return Status();
+    };
+    if (other.host == own.host && other.uuid == own.uuid) {
+      CAIRN_TRY(adopt_token());
+      taken.owner = uid;
+      // Those who join it look for their job there.
+      const bool names_job = own.job.empty() || other.job == own.job;
+      if (believed && names_job && other.token == own.token) return taken;
+      if (own.job.empty()) own.job = other.job;
+      if (const int64_t named = replace(fd.get(), claim_file, text_of(own), &taken.owner);
+          named < 0)
+        return sys::failed(named, "cannot be claimed", directory);
+      return taken;
+    }
+    const Earlier earlier = earlier_of(fd.get(), own, other, request.owner);
+    if ((!own.job.empty() && other.job == own.job) || earlier == Earlier::joined_before) {
+      CAIRN_TRY(adopt_token());
+      auto joined = join_claim(fd.get(), directory, own, text, &taken.owner);
+      if (!joined.ok()) return joined.status();
+      if (*joined) return taken;
+      continue;
+    }
+    if (other.host == own.host && may_be_followed(fd.get(), uid, request.owner) &&
+        is_void(other, own, directory)) {
+      int64_t brought = 0;  // of a cover that is over: it holds up no new one
+      const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
+      if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
+    } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
+      std::this_thread::sleep_for(pause);
+    } else {
+      return busy(other, directory);
+    }
+  }
+  return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());
+}
+
+Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
+                                    const std::string& path, uint64_t owner, bool all) {
+  ClaimTokens found;
+  const Claim own = own_claim(fs, "");
+  std::vector<std::string> names;
+  if (all) names = joined_names(directory);
+  if (!all) names.push_back(joined_name(own));
+  names.emplace_back(claim_file);
+  for (const std::string& name : names) {
+    std::string text;
+    const int64_t read = read_believed(directory, name, {owner}, &text);
+    // Not a claim, or one that this user may not read.
+    if (read == -ENOENT || read == -EUCLEAN || read == -EACCES || read == -EPERM) continue;
+    if (read < 0) return unreadable(read, path);
+    const Claim claim = claim_of(text);
+    if (!claim.token.empty()) found.tokens.push_back(claim.token);
+    found.has_own = found.has_own || (claim.host == own.host && claim.uuid == own.uuid);
+  }
+  return found;
+}
+
+Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path) {
+  Believed believed;
+  if (const int64_t result = believed_in(directory, &believed); result < 0)
+    return sys::failed(result, "stat", path);
+  std::string text;
+  const int64_t read = read_believed(directory, claim_file, believed, &text);
+  if (read == -ENOENT || read == -EUCLEAN) return Status();
+  if (read < 0) return unreadable(read, path);
+  const Claim claim = claim_of(text);
+  const Claim own = own_claim(fs, "");
+  if (claim.uuid == own.uuid || (claim.host == own.host && is_void(claim, own, path)))
+    return Status();
+  return fail(ELOOP, "%s is covered itself, by job %s on host %s with pool %s; covers do not nest",
+              path.c_str(), claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
+              claim.pool.c_str());
+}
+
+bool is_claimed_above(const std::string& directory) {
+  struct stat st = {};
+  if (sys::lstatat(AT_FDCWD, directory.c_str(), &st) < 0) return false;
+  std::string text;
+  const int64_t read = read_believed(AT_FDCWD, path_of(directory), {no_owner, st.st_uid}, &text);
+  return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
+}
+
+bool is_claimed(const std::string& directory) {
+  std::string text;
+  const int64_t read = read_claim(AT_FDCWD, &text, path_of(directory).c_str());
+  return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
+}
+
+Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory) {
+  std::vector<Claim> claims;
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const Claim own = own_claim(fs, "");
+  Believed believed{owner_of_claim(fs, directory)};
+  if (const int64_t result = believed_in(fd.get(), &believed); result < 0)
+    return sys::failed(result, "stat", directory);
+  std::vector<std::string> names = joined_names(fd.get());
+  names.emplace_back(claim_file);
+  for (const std::string& name : names) {
+    std::string text;
+    // One that has just gone, or is none.
+    if (read_believed(fd.get(), name, believed, &text) != 0) continue;
+    Claim claim = claim_of(text);
+    const bool is_known = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
+      return other.uuid == claim.uuid;  // handed on meanwhile
+    });
+    if (is_known || claim.uuid == own.uuid) continue;
+    if (claim.host == own.host && is_void(claim, own, directory)) continue;
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Status();
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  const Claim own = own_claim(fs, "");
+  remove_claims_left(fd.get());
+  // First, so that nobody hands the claim on to who is leaving.
+  std::string text;
+  const std::string joined = joined_name(own);
+  if (read_believed(fd.get(), joined, {owner}, &text) == 0)
+    sys::unlinkat(fd.get(), joined.c_str(), 0);
+  const int64_t read = read_believed(fd.get(), claim_file, {owner}, &text);
+  if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
+  if (read < 0) return unreadable(read, directory);
+  const Claim other = claim_of(text);
+  if (other.host != own.host || other.uuid != own.uuid) return Status();
+  int64_t brought = 0;
+  const int64_t result = hand_on(fd.get(), owner, &brought);
+  if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));
+  return brought_back(brought, directory);
+}
+
+Status free_claim(const std::string& directory, bool forced) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  std::string text;
+  const int64_t read = read_claim(fd.get(), &text);
+  if (read == -ENOENT) return fail(ENOENT, "%s: has no claim", directory.c_str());
+  if (read < 0) return unreadable(read, directory);
+  const Claim claim = claim_of(text);
+  const Claim own = claim_of_host();
+  const bool gone = claim.host == own.host && is_void(claim, own, directory);
+  if (!gone && (!forced || pool_is_here(claim, own))) return busy(claim, directory);
+  int64_t brought = 0;
+  const int64_t removed = remove_void(fd.get(), no_owner, text, &brought);
+  return removed < 0 ? sys::failed(removed, "remove", path_of(directory))
+                     : brought_back(brought, directory);
+}
+
+}  // namespace cairn::tier

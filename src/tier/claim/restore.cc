@@ -1,0 +1,124 @@
+#include "tier/claim/restore.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tier/claim/kept_directory.h"
+#include "tier/lower/keep_times.h"
+#include "tier/lower/lower.h"
+#include "tier/system/temp_file.h"
+
+namespace cairn::tier {
+namespace {
+
+struct Kept {
+  // One of those in the covered directory: the very one that was looked at, whatever has its name
+  // by now.
+  std::shared_ptr<sys::Descriptor> directory;
+  std::string name;    // there
+  std::string origin;  // its path below the covered directory
+  uint64_t time = 0;   // when it was put away
+};
+
+int64_t read_origin(int kept, const std::string& name, Kept* item) {
+  constexpr size_t longest = 4096;
+  const int64_t fd = sys::openat(kept, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return fd;
+  const sys::Descriptor file(static_cast<int>(fd));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
+  if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > static_cast<off_t>(longest))
+    return -ENOENT;  // no note of ours
+  item->time = sys::mtime_of(st);
+  item->origin.assign(longest, '\0');
+  const int64_t n = sys::pread(file.get(), item->origin.data(), longest, 0);
+  item->origin.resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
+  return n < 0 ? n : 0;
+}
+
+int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<Kept>* found) {
+  std::vector<sys::Entry> entries;
+  int64_t result = list_of(kept->get(), &entries);
+  if (result < 0) return result;
+  int64_t first_error = 0;
+  for (const sys::Entry& entry : entries) {
+    if (!is_origin(entry.name)) continue;
+    Kept item = {kept, entry.name.substr(std::strlen(origin_prefix)), "", 0};
+    result = read_origin(kept->get(), entry.name, &item);
+    if (result < 0 && result != -ENOENT && first_error == 0) first_error = result;
+    if (result == 0) found->push_back(std::move(item));
+  }
+  return first_error;
+}
+
+// The directory that a path lies in, and its last component. Through no links.
+int64_t open_parent(int above, const std::string& path, sys::Descriptor* parent,
+                    std::string* name) {
+  int64_t fd = sys::openat(above, ".", O_RDONLY | O_DIRECTORY);
+  size_t from = 0;
+  for (size_t slash = 0; fd >= 0; from = slash + 1) {
+    *parent = sys::Descriptor(static_cast<int>(fd));
+    slash = path.find('/', from);
+    *name = path.substr(from, slash == std::string::npos ? slash : slash - from);
+    if (name->empty() || *name == "." || *name == "..") return -ENOENT;
+    if (slash == std::string::npos) return 0;
+    fd = sys::openat(parent->get(), name->c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  }
+  return fd;
+}
+
+int64_t bring_back(int above, const Kept& item) {
+  sys::Descriptor parent;
+  std::string name;
+  int64_t result = open_parent(above, item.origin, &parent, &name);
+  if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) return 0;
+  if (result < 0) return result;
+  const sys::Descriptor& kept = *item.directory;
+  const KeepTimes times(parent.get());
+  struct stat st = {};
+  const bool was_moved = sys::lstatat(kept.get(), item.name.c_str(), &st) == 0;
+  if (was_moved) result = rename_to_free(kept.get(), item.name, parent.get(), name.c_str());
+  if (result == -EEXIST || result == -ENOENT) return 0;
+  if (result == 0 && was_moved) result = sys::fsync_directory(parent.get());
+  if (result == 0) sys::unlinkat(kept.get(), (origin_prefix + item.name).c_str(), 0);
+  return result;
+}
+
+}  // namespace
+
+int64_t bring_back(int directory, uint64_t owner) {
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = list_of(directory, &entries); result < 0) return result;
+  std::vector<std::shared_ptr<sys::Descriptor>> places;
+  std::vector<Kept> found;
+  int64_t first_error = 0;
+  for (const sys::Entry& entry : entries) {
+    if (entry.name.rfind(drain_prefix, 0) != 0) continue;
+    // Others may write to the covered directory, and would say where what is theirs goes.
+    const auto kept = std::make_shared<sys::Descriptor>();
+    int64_t result = open_kept_directory(directory, entry.name, owner, kept.get());
+    if (result == -ENOENT) continue;
+    if (result == 0) places.push_back(kept);
+    if (result == 0) result = find_in(kept, &found);
+    if (first_error == 0) first_error = result;
+  }
+  if (found.empty()) return first_error;
+  // A directory before what lies in it; of several that had a name the last.
+  std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
+    return a.origin.size() != b.origin.size() ? a.origin.size() < b.origin.size() : a.time > b.time;
+  });
+  const KeepTimes times(directory);
+  for (const Kept& item : found)
+    if (const int64_t result = bring_back(directory, item); first_error == 0) first_error = result;
+  // What drains have kept in one may stay there.
+  for (const auto& place : places) remove_kept_directory(directory, owner, place->get());
+  return first_error;
+}
+
+}  // namespace cairn::tier

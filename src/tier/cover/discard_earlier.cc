@@ -1,0 +1,60 @@
+#include "tier/cover/discard_earlier.h"
+
+#include <fcntl.h>
+
+#include "tier/claim/restore.h"
+#include "tier/cover/cover_state.h"
+#include "tier/lower/keep_times.h"
+#include "tier/record/journal.h"
+#include "tier/record/parts.h"
+#include "tier/record/record.h"
+#include "tier/record/wipe.h"
+
+namespace cairn::tier {
+namespace {
+
+// The claim stays, so nobody else brings back what was put away for changes that are discarded. A
+// drain of the next cover would remove it.
+Status bring_back_below(const std::string& path, uint64_t owner) {
+  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  const int64_t brought = bring_back(fd.get(), owner);
+  return brought < 0 ? sys::failed(brought, "bring back all that was put away below", path)
+                     : Status();
+}
+
+}  // namespace
+
+Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string& path,
+                       const OpenOptions& options) {
+  const std::string name = cover_name(path);
+  auto record = read_record(fs, covers, name);
+  if (record.code() == ENOENT) return Status();
+  if (!record.ok()) return record.status();
+  if (!options.launch.empty() && record->launch == options.launch) return Status();
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, name));
+  options.left(state);
+  if (state.in_use) return Status();
+  // Nobody is in it, and nobody can come while we hold the lock on covers.
+  auto draining = lock_drain(fs, name);
+  if (!draining.ok()) return draining.status();
+  Cover cover;
+  cover.fs = &fs;
+  cover.path = path;
+  cover.name = name;
+  cover.covers = covers;
+  CAIRN_TRY_ASSIGN(top, find_child(fs, covers, name));
+  cover.top = top;
+  // First: a process that is killed before the record goes leaves removals that are still known.
+  CAIRN_TRY(bring_back_below(path, record->owner));
+  if (options.before_discard) CAIRN_TRY(options.before_discard(cover));
+  CAIRN_TRY(remove_record(fs, covers, name));
+  // As in discard_cover(): from here on it does not exist.
+  CAIRN_TRY(wipe(fs, covers, name));
+  CAIRN_TRY(wipe_parts(fs, name));
+  return Journal::remove(fs, covers, name);
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,17 @@
+// Beginning anew: the run that begins a cover discards what an earlier run left in the pool for the
+// same directory.
+#pragma once
+
+#include <string>
+
+#include "tier/cover/cover_options.h"
+
+namespace cairn::tier {
+
+// Removes the cover of `path`, if there is one, and leaves its claim. Does nothing if the cover is
+// in use, or was left by a run of the same launch: a rank may have ended before the next one
+// begins. The caller holds the lock on covers.
+Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string& path,
+                       const OpenOptions& options);
+
+}  // namespace cairn::tier

@@ -1,0 +1,203 @@
+#include "tier/cover/drain.h"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <vector>
+
+#include "file/namespace/tree.h"
+#include "tier/changes/changes.h"
+#include "tier/claim/claim_aside.h"
+#include "tier/claim/claim_text.h"
+#include "tier/cover/covered_directory.h"
+#include "tier/drain/drain_state.h"
+#include "tier/drain/plan.h"
+#include "tier/lower/beneath.h"
+#include "tier/record/journal.h"
+#include "tier/record/record.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// There is something below this directory of the pool that this drain may write while a run goes
+// on, and that is no directory.
+Result<bool> has_work(DrainState& state, const Where& top) {
+  return any_name(state.fs, top, false,
+                  [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+                    if (inode == nullptr || S_ISDIR(inode->mode.load())) return false;
+                    const file::Map map{inode, listed.inode};
+                    return !is_left_out(state.fs, where, listed, map) &&
+                           !state.is_left_to_later(drain_mode_in(state.fs, map, where.mode)) &&
+                           !is_drained(state.fs, where, listed, map);
+                  });
+}
+
+// Whether a directory that lower does not have needs no place there, because nothing below it is to
+// be written: now, or at all. Else lower would get the empty skeleton of a tree.
+bool needs_no_place(DrainState& state, const Where& where, const file::Listed& listed,
+                    const file::Map& map) {
+  const DrainMode mode = drain_mode_in(state.fs, map, where.mode);
+  const Where below{listed.inode, map, "", false, {}, mode};
+  if (state.is_left_to_later(mode)) {
+    auto work = has_work(state, below);
+    if (!work.ok() || *work) return false;  // what cannot be listed is told by the walk
+    state.postponed.insert(listed.inode);
+    state.waiting.insert(where.inode);
+    return true;
+  }
+  if (listed.has_lower || !is_left_out(state.fs, where, listed, map)) return false;
+  auto undrained = has_undrained(state.fs, below);
+  return undrained.ok() && !*undrained;
+}
+
+// A directory that is about to be looked through. What somebody has removed in lower is made again
+// if something is to be written there, as a file is that was changed here; else it stays removed.
+// False: nothing is to be done in it.
+bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map,
+                std::optional<file::LowerIdentity>* identity) {
+  auto needed = has_undrained(
+      state.fs, {listed.inode, map, "", false, {}, drain_mode_in(state.fs, map, where.mode)});
+  if (!needed.ok()) {
+    state.failed(where.path + "/" + name_of(listed), needed.status());
+    return false;
+  }
+  return *needed && drain_directory(state, where, lower, listed, map, identity);
+}
+
+void create_in(DrainState& state, const Where& where, file::Tree* tree,
+               std::vector<Where>* directories) {
+  LowerDirectory lower(state, where);
+  Together together(state, where, lower);
+  const Status status =
+      for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
+        if (state.cancelled) return Status(ECANCELED);
+        if (!state.is_asked_for(listed.inode)) return Status();
+        auto inode = file::live_inode(state.fs, listed.inode);
+        if (!inode.ok()) return Status();  // removed meanwhile
+        const file::Map map{*inode, listed.inode};
+        const bool at_top = where.inode == state.top.inode;
+        if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
+          state.failed(where.path + "/" + name_of(listed),
+                       fail(EINVAL, "the name is reserved for Cairn"));
+          return Status();
+        }
+        if (!S_ISDIR((*inode)->mode.load())) {
+          if (is_left_out(state.fs, where, listed, map) || is_postponed(state, where, listed, map))
+            return Status();
+          if (Together::suits(state.fs, where, listed, map))
+            together.add(listed, map);
+          else
+            drain_name(state, where, lower, listed, map);
+          return Status();
+        }
+        if (const Status entered = tree->enter(where.map, listed); !entered.ok()) {
+          state.failed(where.path + "/" + name_of(listed), entered);
+          return Status();
+        }
+        const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
+        std::optional<file::LowerIdentity> identity = remembered_of(listed);
+        // It has come here since the plan was made. Once it has its place, nobody knows the old
+        // one.
+        if ((where.is_moved || !is_at_home(where, listed, map)) &&
+            state.old_paths.count(listed.inode) == 0)
+          note_old_path(state, where, listed, map);
+        if (fresh && needs_no_place(state, where, listed, map)) {
+          state.skipped.insert(listed.inode);
+          return Status();
+        }
+        if (fresh && !drain_directory(state, where, lower, listed, map, &identity)) {
+          state.skipped.insert(listed.inode);
+          return Status();
+        }
+        if (state.gone.count(listed.inode) != 0 &&
+            !make_again(state, where, lower, listed, map, &identity))
+          return Status();
+        // Nothing was changed below a directory that was never entered.
+        if (((*inode)->flags.load() & format::flag_lazy) == 0)
+          directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
+                                  identity, drain_mode_in(state.fs, map, where.mode),
+                                  state.old_paths.count(listed.inode) != 0});
+        return Status();
+      });
+  if (!status.ok() && !state.cancelled) state.failed(where.path, status);
+  together.drain();
+  if (Status synced = lower.sync(); !synced.ok()) {
+    for (auto& [number, linked] : state.linked) linked.is_complete = false;
+    state.failed(where.path, synced);
+  }
+}
+
+void create(DrainState& state, const Where& top) {
+  std::vector<Where> directories = {top};
+  file::Tree tree(state.fs, top.inode);
+  while (!directories.empty() && !state.cancelled) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    create_in(state, where, &tree, &directories);
+  }
+}
+
+// A name that no other drain of the same directory has, with the host so that leftovers have an
+// owner.
+std::string aside_name(const file::FileSystem& fs) {
+  return std::string(drain_prefix) + cover_name(own_claim(fs, "").host).substr(0, 8) + "-" +
+         sys::random_name();
+}
+
+}  // namespace
+
+Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
+  file::FileSystem& fs = *cover.fs;
+  auto lock = lock_drain(fs, cover.name);
+  if (!lock.ok()) return lock.status();
+  auto known = lower_of(fs).cover_of_top(cover.top);
+  if (!known.ok()) return known.status();
+  if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
+  auto inode = file::live_inode(fs, cover.top);
+  if (!inode.ok()) return inode.status();
+  const Where top = top_of(fs, {*inode, cover.top}, cover.path);
+  DrainState state(cover, top, **known, calls, *report);
+  CAIRN_TRY_ASSIGN(covered, open_covered(cover));
+  if (!covered.directory.ok()) return Status();  // it is gone, and nothing is to be drained
+  state.owner = covered.owner;
+  state.beneath = Beneath(std::move(covered.directory), cover.path);
+  remove_claims_left(state.beneath.fd());
+  state.aside = aside_name(fs);
+  CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
+  state.links_until = state.journal.links_until();
+  CAIRN_TRY(recover_journal(state));
+  note_open_files(state);
+  Plan plan;
+  CAIRN_TRY(make_plan(fs, &state, top, &plan));
+  // While programs run, each file is looked at by itself, and what fits goes (drain_file.cc).
+  if (!calls.while_running || calls.while_running->at_end) CAIRN_TRY(check_room(state, plan));
+  state.total = plan.bytes;
+  CAIRN_TRY(state.journal.begin_drain(state.begun));
+  create(state, top);
+  if (!state.cancelled) {
+    finish_links(state);
+    finish(state, top);
+  }
+  CAIRN_TRY(state.journal.clear());
+  if (state.cancelled) return fail(ECANCELED, "draining %s was stopped", cover.path.c_str());
+  if (state.clean_so_far()) return Status();
+  return fail(state.out_of_space ? ENOSPC : EIO,
+              "%s: %llu files could not be drained, %llu changed there outside Cairn",
+              cover.path.c_str(), static_cast<unsigned long long>(report->failed),
+              static_cast<unsigned long long>(report->conflicts));
+}
+
+Status end_drain(const Cover& cover) {
+  auto lock = try_lock_drain(*cover.fs, cover.name);
+  if (lock.code() == EAGAIN) return Status();  // another drain has begun, and ends by itself
+  if (!lock.ok()) return lock.status();
+  auto begun = Journal::drain_begun(*cover.fs, cover.covers, cover.name);
+  if (!begun.ok() || *begun == 0) return begun.status();
+  Journal journal;
+  CAIRN_TRY(journal.open(*cover.fs, cover.covers, cover.name));
+  return journal.end_drain();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,136 @@
+#include "tier/cover/residency.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "file/inode/attributes.h"
+#include "file/namespace/moved.h"
+#include "file/namespace/names.h"
+#include "pool/lanes/seats.h"
+#include "tier/cover/drain.h"
+#include "tier/drain/drain_state.h"
+#include "tier/lower/beneath.h"
+#include "tier/lower/lower.h"
+
+namespace cairn::tier {
+namespace {
+
+// Whether lower has the directories of a name where the pool has them.
+enum class Home : uint8_t { missing, unfinished, there };
+
+Home home_of(file::FileSystem& fs, const CoveredName& name) {
+  Home home = Home::there;
+  for (size_t i = 0; i + 1 < name.way.size(); ++i) {
+    auto inode = file::live_inode(fs, name.way[i]);
+    if (!inode.ok() || (*inode)->lower_parent.load() != name.way[i + 1]) return Home::missing;
+    auto above = file::live_inode(fs, name.way[i + 1]);
+    if (!above.ok()) return Home::missing;
+    const uint64_t unit = (*inode)->lower_unit.load();
+    if ((unit & unit_is_new) != 0) home = Home::unfinished;
+    auto entry = entry_of(fs, {*above, name.way[i + 1]}, unit & ~unit_is_new, name.way[i]);
+    if (!entry.ok() || !entry->has_lower || entry->unit + 1 != (unit & ~unit_is_new))
+      return Home::missing;
+  }
+  return home;
+}
+
+DrainMode mode_from(file::FileSystem& fs, const std::vector<uint64_t>& way) {
+  for (const uint64_t directory : way) {
+    auto inode = file::live_inode(fs, directory);
+    if (!inode.ok()) continue;
+    const DrainMode mode = own_drain_mode(fs, {*inode, directory});
+    if (mode != DrainMode::inherit) return mode;
+  }
+  return DrainMode::inherit;
+}
+
+Result<bool> is_not_drained(const Cover& cover, const CoveredName& name) {
+  file::FileSystem& fs = *cover.fs;
+  CAIRN_TRY_ASSIGN(entry, entry_of(fs, name.directory, name.unit, name.map.number));
+  const bool is_fresh = home_of(fs, name) != Home::there;
+  return is_left_out(
+      fs, {name.directory.number, name.directory, "", is_fresh, {}, mode_from(fs, name.way)}, entry,
+      name.map);
+}
+
+// The path in lower.
+Result<std::string> path_in_lower(const Cover& cover, const CoveredName& name,
+                                  const file::Listed& entry) {
+  CAIRN_TRY_ASSIGN(directory, file::path_of(*cover.fs, cover.top, name.directory.number));
+  return cover.path + (directory == "/" ? "" : directory) + "/" +
+         std::string(entry.name, entry.length);
+}
+
+}  // namespace
+
+DrainMode mode_of(const Cover& cover, const CoveredName& name) {
+  return drain_mode_in(*cover.fs, name.map, mode_from(*cover.fs, name.way));
+}
+
+Status check_is_drained(const Cover& cover, const CoveredName& name, const char* path) {
+  CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
+  return never ? fail(EPERM, "%s: is not drained, because its drain mode is never", path)
+               : Status();
+}
+
+Result<bool> is_in_lower(const Cover& cover, const CoveredName& name) {
+  file::FileSystem& fs = *cover.fs;
+  if (name.directory.inode == nullptr) return true;
+  if (change_time(fs, name.map) != name.map.inode->drained.load()) return false;
+  CAIRN_TRY_ASSIGN(entry, entry_of(fs, name.directory, name.unit, name.map.number));
+  if (!entry.has_lower) return false;
+  const Home home = home_of(fs, name);
+  if (home != Home::unfinished) return home == Home::there;
+  CAIRN_TRY_ASSIGN(known, lower_of(fs).cover_of_top(cover.top));
+  if (known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
+  CAIRN_TRY_ASSIGN(path, path_in_lower(cover, name, entry));
+  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_NOFOLLOW);
+  if (opened == -ENOENT || opened == -ENOTDIR) return false;
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor file(static_cast<int>(opened));
+  return check_file(file.get(), *known, entry.lower) == 0;
+}
+
+Result<Residency> residency_of(const Cover& cover, const CoveredName& name) {
+  file::FileSystem& fs = *cover.fs;
+  Residency found;
+  file::Attributes attributes;
+  {
+    const pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    attributes = file::attributes_of(fs, name.map);
+  }
+  found.size = attributes.size;
+  CAIRN_TRY_ASSIGN(drained, is_in_lower(cover, name));
+  found.is_drained = drained;
+  if ((attributes.flags & format::flag_lazy) != 0) {
+    found.lower_bytes = attributes.size;
+    return found;
+  }
+  found.pool_bytes = attributes.blocks * format::block_size;
+  CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
+  // One that was renamed is not written.
+  if (!drained && !never && !file::has_only_moved(*name.map.inode))
+    found.undrained_bytes = std::min(found.size, found.pool_bytes);
+  return found;
+}
+
+Status drain_one(Cover& cover, const CoveredName& name, const char* path, DrainCalls calls,
+                 DrainReport* report) {
+  CAIRN_TRY_ASSIGN(before, is_in_lower(cover, name));
+  if (before) return Status();
+  CAIRN_TRY(check_is_drained(cover, name, path));
+  if (name.map.inode->links.load() != 1)
+    return fail(EBUSY, "%s: has more than one name; a drain of the directory writes it", path);
+  std::unordered_set<uint64_t> only(name.way.begin(), name.way.end());
+  only.insert(name.map.number);
+  calls.only = &only;
+  CAIRN_TRY(drain(cover, calls, report));
+  CAIRN_TRY_ASSIGN(after, is_in_lower(cover, name));
+  if (after) return Status();
+  return fail(EBUSY, "%s: cannot be drained now: it is mapped, or was changed, renamed or removed",
+              path);
+}
+
+}  // namespace cairn::tier

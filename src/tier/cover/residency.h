@@ -1,0 +1,36 @@
+// Residency says where the bytes of one file of a cover lie.
+#pragma once
+
+#include <cstdint>
+
+#include "tier/cover/covered_name.h"
+#include "tier/cover/drain.h"
+
+namespace cairn::tier {
+
+struct Residency {
+  bool is_drained = false;   // lower has its bytes under this name
+  uint64_t size = 0;         // of the file
+  uint64_t pool_bytes = 0;   // room that it takes in the pool
+  uint64_t lower_bytes = 0;  // that lie in lower only
+  uint64_t undrained_bytes = 0;
+};
+
+Result<Residency> residency_of(const Cover& cover, const CoveredName& name);
+
+// EPERM: the file is not drained at all.
+Status check_is_drained(const Cover& cover, const CoveredName& name, const char* path);
+
+// Whether lower has the file under this name. What a drain has made and not finished is looked at
+// there (unit_is_new); the rest is known.
+Result<bool> is_in_lower(const Cover& cover, const CoveredName& name);
+
+// In force for a file, or for what lies below a directory; `inherit`: that of the run.
+DrainMode mode_of(const Cover& cover, const CoveredName& name);
+
+// Drains this file, and the directories on its way; what was drained before is left alone. EBUSY:
+// the file has several names, or it does not count as drained afterwards. EPERM: its mode is never.
+Status drain_one(Cover& cover, const CoveredName& name, const char* path, DrainCalls calls,
+                 DrainReport* report);
+
+}  // namespace cairn::tier

@@ -1,0 +1,179 @@
+// Directories that are new in the pool, came to their name by a move, or were removed in lower.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tier/drain/drain_state.h"
+#include "tier/stage/from_pool.h"
+#include "tier/system/listing.h"
+#include "tier/system/open_files.h"
+
+namespace cairn::tier {
+namespace {
+
+// What stood in the way is gone. The file system may give its number to the directory that comes
+// now: what the pool remembers must not be taken for that one if this drain is killed before it has
+// noted it.
+void forget(DrainState& state, const Where& where, const file::Listed& listed) {
+  remember(state, where, name_of(listed), nullptr).ignore();  // told by the one that follows
+}
+
+// While a drain puts names into a directory that it has made. Other nodes of the job, which find it
+// there, tell by that mode that it is one of theirs.
+constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
+
+bool is_in_group(uint32_t group) {
+  if (geteuid() == 0 || getegid() == group) return true;
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  return count > 0 &&
+         std::find(groups.begin(), groups.begin() + count, group) != groups.begin() + count;
+}
+
+// The directory of the records has that mode too (records_directory.h), and others may be able to
+// exchange the two. So this one gets the set-user-ID bit as well, which mkdir cannot give: it means
+// nothing for a directory. Where a file system does not keep it, only that defence is missing.
+void mark_unfinished(int directory, struct stat* st) {
+  const uint32_t inherited = st->st_mode & S_ISGID;
+  // The kernel would take that bit away, which gives what is made in the directory its group.
+  if (inherited != 0 && !is_in_group(st->st_gid)) return;
+  sys::chmodat(AT_FDCWD, path_of_open(directory).c_str(), S_ISUID | unfinished_mode | inherited);
+  sys::fstat(directory, st);  // for its ctime; refused: the old one will do
+}
+
+bool is_empty(int directory) {
+  const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  return sys::list(fd.get(), &entries) == 0 && entries.empty();
+}
+
+// What stands in the way goes, if it is what the pool remembers there.
+bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
+              const file::Map& map, InLower in_lower, const struct stat& st) {
+  const std::string path = where.path + "/" + name_of(listed);
+  if (S_ISDIR(st.st_mode)) {
+    // Any directory will do, whoever made it, except the one that this one has replaced.
+    const bool is_replaced =
+        in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
+    if (!is_replaced) return true;
+    const Status status = replace_tree(state, where, fd, listed);
+    if (status.ok()) forget(state, where, listed);
+    if (status.ok()) return true;
+    if (status.code() == ESTALE)
+      state.conflict(where, path,
+                     "replaced in the pool, but its contents changed there; both are kept");
+    else
+      state.failed(path, status);
+    return false;
+  }
+  if (in_lower == InLower::other) {
+    state.conflict(where, path,
+                   "a directory in the pool, something else there that was changed or created "
+                   "outside Cairn; both are kept");
+    return false;
+  }
+  const bool is_kept =
+      is_moved_from(state, where, listed, map) && keep_moved(state, where, fd, listed);
+  announce_links(state, st);
+  const int64_t result = is_kept ? 0 : sys::unlinkat(fd, listed.name, 0);
+  if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
+  if (result >= 0) forget(state, where, listed);
+  return result >= 0;
+}
+
+std::string octal(uint32_t mode) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%04o", mode & 07777);
+  return text;
+}
+
+// Whether a directory that the pool does not know may become the pool's: it will get the pool's
+// owner and mode, and what this drain writes.
+bool may_be_taken(const DrainState& state, const struct stat& st, const file::Map& map,
+                  bool has_names) {
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  if (!is_believed(st.st_uid, state.owner) && st.st_uid != wanted.uid) return false;
+  if (!has_names || (st.st_mode & 01777) == unfinished_mode) return true;
+  constexpr uint32_t of_others = S_IRWXG | S_IRWXO;
+  return (wanted.mode & of_others & ~static_cast<uint32_t>(st.st_mode)) == 0;
+}
+
+// What has the name by now, open (O_PATH).
+int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, struct stat* st) {
+  const int64_t opened = sys::openat(fd, listed.name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  *made = sys::Descriptor(static_cast<int>(opened));
+  return sys::fstat(made->get(), st);
+}
+
+}  // namespace
+
+bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
+                     const file::Listed& listed, const file::Map& map,
+                     std::optional<file::LowerIdentity>* made_one) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const int64_t opened = lower.touch();
+  if (opened < 0) {
+    state.not_opened(where, path, opened);
+    return false;
+  }
+  const auto fd = static_cast<int>(opened);
+  struct stat st = {};
+  const InLower in_lower = look(state.known, fd, listed, &st);
+  if (in_lower != InLower::nothing && !make_way(state, where, fd, listed, map, in_lower, st))
+    return false;
+  // Something was, when a drain was killed before it had noted that.
+  if (in_lower == InLower::nothing && listed.has_lower && state.gone.count(map.number) == 0)
+    forget(state, where, listed);
+  const int64_t made = sys::mkdirat(fd, listed.name, unfinished_mode);
+  if (made < 0 && made != -EEXIST) {
+    state.failed(path, sys::failed(made, "mkdir", path));
+    return false;
+  }
+  if (made == 0) ++state.report.directories;
+  sys::Descriptor there;
+  if (const int64_t result = open_made(fd, listed, &there, &st); result < 0) {
+    state.failed(path, sys::failed(result, "mkdir", path));
+    return false;
+  }
+  // It has been exchanged for another one since it was looked at, or since it was made.
+  const bool is_known =
+      made < 0 && in_lower == InLower::remembered && is_remembered(state.known, listed.lower, st);
+  const bool has_names = !is_known && !is_empty(there.get());
+  if ((made == 0 && has_names) || (!is_known && !may_be_taken(state, st, map, has_names))) {
+    const std::string text =
+        "a directory of user " + std::to_string(st.st_uid) + " with mode " + octal(st.st_mode) +
+        " exists there, created outside Cairn; it stays as it is, and the pool keeps its own";
+    state.conflict(where, path, text.c_str());
+    return false;
+  }
+  if (made == 0) mark_unfinished(there.get(), &st);
+  // Somebody else's: what lies in it already is not ours to remove with it.
+  const bool is_foreign = made < 0 && has_names;
+  // Made by a drain that was killed: what that one put into it is known.
+  const uint64_t newest = is_known ? uint64_t{listed.lower.size} : 0;
+  const file::LowerIdentity identity = directory_identity(state.known, st, newest);
+  const Status status = remember(state, where, name_of(listed), &identity);
+  if (!status.ok()) {
+    // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.
+    if (made == 0) sys::unlinkat(fd, listed.name, AT_REMOVEDIR);
+    if (status.code() != ENOENT) state.failed(path, status);
+    return false;
+  }
+  *made_one = identity;
+  // One that somebody has removed there has its place already, and what its names remember is about
+  // that.
+  if (state.gone.erase(map.number) == 0) set_home(state.fs, where, name_of(listed), map, true);
+  if (is_foreign) note_foreign(state, map.number);
+  set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it
+  return true;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,284 @@
+// Files, symbolic links and other names that are no directories: written aside, compared,
+// published.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "file/inode/attributes.h"
+#include "file/inode/pins.h"
+#include "tier/drain/drain_state.h"
+#include "tier/stage/from_pool.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr int attempts = 5;
+
+// The file in lower whose access list goes over to the one that replaces it. An access list can let
+// others in. So the old file counts only if the new one's owner has it, or if it is the same file
+// in the pool. What the pool does not remember gives nothing.
+void check_old(const DrainState& state, const Where& where, const file::Listed& listed,
+               const file::Map& map, uint32_t owner, sys::Descriptor* old) {
+  struct stat st = {};
+  const bool counts = old->ok() && sys::fstat(old->get(), &st) == 0 && !S_ISDIR(st.st_mode) &&
+                      is_remembered(state.known, listed.lower, st) &&
+                      (st.st_uid == owner || is_at_home(where, listed, map));
+  if (!counts) old->reset();
+}
+
+// Before a file is written in vain: a drain while programs run comes again and again.
+Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
+                      const std::string& path) {
+  if (!state.calls.while_running || state.calls.while_running->at_end) return Status();
+  struct statfs st = {};
+  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write will tell
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
+  const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
+  if (needed <= free) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free", path.c_str(),
+              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
+}
+
+Status write_regular(DrainState& state, const Where& where, const file::Listed& listed,
+                     const file::Map& map, const file::Attributes& wanted, int directory,
+                     Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  CAIRN_TRY(check_room_for(state, wanted, directory, path));
+  const int64_t opened =
+      sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (opened == -EACCES || opened == -EPERM)
+    return sys::failed(
+        opened, "its directory must be writable, because the drain writes the file beside it first",
+        path);
+  if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
+  aside->file = sys::Descriptor(static_cast<int>(opened));
+  const int to = aside->file.get();
+  CAIRN_TRY(
+      copy_contents(state.fs, map, to, path, [&](uint64_t bytes) { return state.advance(bytes); }));
+  const int64_t replaced =
+      listed.has_lower ? sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                       : -ENOENT;
+  if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
+  sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
+  check_old(state, where, listed, map, wanted.uid, &old);
+  return set_attributes(state.fs, map, wanted, to, old.get(), path);
+}
+
+// A directory in lower whose name the pool has given to something else.
+bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const Status status = replace_tree(state, where, directory, listed);
+  if (status.ok()) return true;
+  if (status.code() == ESTALE)
+    state.conflict(where, path, "a directory that changed outside Cairn is there; both are kept");
+  else
+    state.failed(path, status);
+  return false;
+}
+
+Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
+               const file::Listed& listed, const file::Map& map, InLower expected) {
+  Aside aside;
+  aside.name = state.aside;
+  aside.expected = expected;
+  const Tried written = write_aside(state, where, lower, listed, map, &aside);
+  if (written != Tried::done) return written;
+  const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
+  return take_aside(state, where, lower, listed, map, synced, &aside);
+}
+
+// Since it was begun to be written aside.
+bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
+  return change_time(state.fs, map) != aside.change_time ||
+         map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
+}
+
+void remove_copy(DrainState& state, int directory, const Aside& aside) {
+  sys::unlinkat(directory, aside.name.c_str(), 0);
+  state.done -= aside.copied;
+  if (!state.cancelled && aside.copied != 0) state.advance(0);  // who counts bytes sees it go back
+}
+
+Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
+              const Aside& aside, const Status& status) {
+  remove_copy(state, directory, aside);
+  if (aside.has_company && (status.code() == EMFILE || status.code() == ENFILE))
+    return Tried::crowded;
+  if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
+  if (has_changed(state, map, aside)) return Tried::again;
+  state.failed(path, status);
+  return Tried::failed;
+}
+
+// A later drain will find the file quiet, or the last one will.
+bool is_left_when_busy(const DrainState& state) {
+  return state.calls.while_running && !state.calls.while_running->at_end;
+}
+
+}  // namespace
+
+Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                  const file::Listed& listed, const file::Map& map, Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  const auto shape = shape_at_rest(state.fs, map);
+  if (!shape.ok()) {
+    state.failed(path, shape.status());
+    return Tried::failed;
+  }
+  aside->shape = *shape;
+  aside->clock = clock_set_to();
+  aside->change_time = change_time(state.fs, map);
+  const bool has_ticked = wait_for_tick(aside->change_time);
+  if (!still_names(state.fs, where, listed, map))
+    return Tried::failed;  // moved on: the next drain's
+  // Stores through a mapping move no time on: while there is one, the file is drained every time.
+  aside->mark =
+      has_ticked && map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  Status status = state.journal.write({where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
+  const uint64_t done = state.done;
+  if (status.ok())
+    status = S_ISREG(wanted.mode) ? write_regular(state, where, listed, map, wanted, fd, aside)
+                                  : make_special(state.fs, map, wanted, fd, path, aside->name);
+  aside->copied = state.done - done;
+  return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
+}
+
+Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  Status status;
+  if (synced < 0) status = sys::failed(synced, "fsync", path);
+  const bool changed = has_changed(state, map, *aside);
+  if (status.ok() && !changed) {
+    // Of what was written, not of what may have its name by now.
+    const int64_t result = aside->file.ok() ? sys::fstat(aside->file.get(), &aside->st)
+                                            : sys::lstatat(fd, aside->name.c_str(), &aside->st);
+    if (result < 0) status = sys::failed(result, "stat", path);
+  }
+  aside->file.reset();
+  // Some file systems of a network set the time of the last write when the file is closed.
+  struct stat closed = {};
+  if (status.ok() && !changed && sys::lstatat(fd, aside->name.c_str(), &closed) == 0 &&
+      closed.st_dev == aside->st.st_dev && closed.st_ino == aside->st.st_ino &&
+      closed.st_size == aside->st.st_size)
+    aside->st = closed;
+  if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
+  // Opened while it was copied.
+  if (is_open_among_nodes(state, map)) {
+    remove_copy(state, fd, *aside);
+    return Tried::again;
+  }
+  if (lower.touch() < 0) {  // the copy may have taken long
+    remove_copy(state, fd, *aside);
+    postpone(state, where, map);
+    return Tried::failed;
+  }
+  if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
+  ++state.report.files;
+  if (S_ISREG(aside->st.st_mode)) state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
+  if (map.inode->links.load() > 1)
+    note_linked(state, where, listed, map, identity_of(state.known, aside->st), aside->change_time);
+  return Tried::done;
+}
+
+bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
+                       const file::Listed& listed, const file::Map& map) {
+  const auto type = static_cast<uint32_t>(map.inode->mode.load()) & S_IFMT;
+  if (type != S_IFLNK && type != S_IFIFO && type != S_IFSOCK) return false;
+  struct stat st = {};
+  const uint64_t changed = change_time(state.fs, map);
+  const auto directory = static_cast<int>(lower.fd());
+  if (look(state.known, directory, listed, &st) != InLower::other ||
+      (st.st_mode & S_IFMT) != type || !is_same_special(state.fs, directory, listed.name, map, st))
+    return false;
+  if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
+  const file::LowerIdentity identity = identity_of(state.known, st);
+  if (!remember(state, where, name_of(listed), &identity).ok()) return false;
+  set_home(state.fs, where, name_of(listed), map, false);
+  set_drained(state.fs, map, changed);
+  return true;
+}
+
+Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
+               const file::Listed& listed, const file::Map& map, InLower* expected) {
+  struct stat st = {};
+  const auto directory = static_cast<int>(lower.fd());
+  auto looked = try_to_look(state.known, directory, listed, &st);
+  if (!looked.ok()) {
+    const std::string path = where.path + "/" + name_of(listed);
+    state.failed(path, sys::failed(-looked.code(), "stat", path));
+    return Way::blocked;
+  }
+  *expected = *looked;
+  if (*expected == InLower::other) {
+    if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
+    state.conflict(where, where.path + "/" + name_of(listed),
+                   listed.has_lower ? "changed there outside Cairn; both are kept"
+                                    : "created there outside Cairn; both are kept");
+    return Way::blocked;
+  }
+  if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
+    if (!clear_way(state, where, directory, listed)) return Way::blocked;
+    *expected = InLower::nothing;
+  }
+  return Way::free;
+}
+
+bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
+                   const file::Listed& listed, const file::Map& map, InLower* expected) {
+  if (is_drained(state.fs, where, listed, map)) return false;
+  struct stat st = {};
+  // Drained under this name before its directory was, and evicted or not since.
+  const bool may_be_there =
+      listed.has_lower && change_time(state.fs, map) == map.inode->drained.load();
+  if ((map.inode->flags.load() & format::flag_lazy) != 0) {
+    if (may_be_there && lower.fd() >= 0 &&
+        look(state.known, static_cast<int>(lower.fd()), listed, &st) == InLower::remembered)
+      return false;
+    if (drain_lazy(state, where, lower, listed, map)) return false;
+  }
+  const int64_t fd = lower.fd();
+  if (fd < 0) {
+    state.not_opened(where, where.path + "/" + name_of(listed), fd);
+    return false;
+  }
+  if (may_be_there && look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered) {
+    if (map.inode->links.load() > 1 && state.linked.count(map.number) == 0)
+      note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
+    return false;
+  }
+  if (lower.touch() < 0) {
+    postpone(state, where, map);
+    if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
+    return false;
+  }
+  if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return false;
+  const Way way = clear_name(state, where, lower, listed, map, expected);
+  if (way == Way::blocked && map.inode->links.load() > 1)
+    state.linked[map.number].is_complete = false;
+  return way == Way::free && !drain_moved(state, where, lower, listed, map, *expected);
+}
+
+void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  InLower expected = InLower::nothing;
+  if (!needs_writing(state, where, lower, listed, map, &expected)) return;
+  const int most = is_left_when_busy(state) ? 1 : attempts;
+  Tried tried = Tried::again;
+  for (int i = 0; i < most && tried == Tried::again; ++i)
+    tried = try_once(state, where, lower, listed, map, expected);
+  if (tried == Tried::again && is_left_when_busy(state))
+    postpone(state, where, map);
+  else if (tried == Tried::again)
+    state.failed(where.path + "/" + name_of(listed),
+                 fail(EBUSY, "it is being written; drain again when the writer has finished"));
+  if (tried != Tried::done && map.inode->links.load() > 1)
+    state.linked[map.number].is_complete = false;
+}
+
+}  // namespace cairn::tier

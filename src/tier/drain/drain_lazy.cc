@@ -1,0 +1,167 @@
+// A file whose bytes still lie in lower, but whose mode, owner, times or attributes were changed.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "file/inode/attributes.h"
+#include "tier/drain/drain_state.h"
+#include "tier/lower/unreadable.h"
+#include "tier/record/attributes.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// A process that is not the owner may set the present time if it may write, and a program that
+// could only do that did. Nobody knows that time before, so the journal says that it is coming; the
+// drain after one that is killed here sets it once more.
+Status set_present_times(DrainState& state, JournalRecord record, int fd, const std::string& path) {
+  record.identity.mtime = present_time;
+  record.change_time = 0;
+  CAIRN_TRY(state.journal.write(record));
+  const int64_t result = sys::set_present_times(fd);
+  return result < 0 ? sys::failed(result, "times", path) : Status();
+}
+
+Status apply_times(DrainState& state, const JournalRecord& record, const file::Attributes& wanted,
+                   const struct stat& st, int fd, const std::string& path) {
+  if (sys::mtime_of(st) == wanted.mtime && sys::atime_of(st) == wanted.atime) return Status();
+  int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
+  if (result == -EPERM) {
+    if (sys::mtime_of(st) != wanted.mtime) return set_present_times(state, record, fd, path);
+    result = 0;  // an atime alone moves on with every reader
+  }
+  return result < 0 ? sys::failed(result, "times", path) : Status();
+}
+
+// What is equal is not set: a file of another user may be one's own to write, not to change.
+Status apply(DrainState& state, const JournalRecord& record, const file::Map& map,
+             const file::Attributes& wanted, int fd, const std::string& path) {
+  int64_t result = 0;
+  struct stat st = {};
+  if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
+  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
+    if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
+        (result = sys::fstat(fd, &st)) < 0)  // it may have taken set-user-id bits away
+      return sys::failed(result, "chown", path);
+  }
+  CAIRN_TRY(export_attributes(state.fs, map, fd, -1));
+  if ((st.st_mode & 07777) != (wanted.mode & 07777)) {
+    if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
+      return sys::failed(result, "chmod", path);
+  }
+  CAIRN_TRY(apply_times(state, record, wanted, st, fd, path));
+  if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
+  return Status();
+}
+
+// One's own file may be closed to oneself for reading, and for writing too. -ESTALE: it is another
+// file than the pool remembers.
+int64_t open_any(const DrainState& state, int directory, const file::Listed& listed) {
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
+  const auto checked = [&](int64_t opened) -> int64_t {
+    if (opened < 0) return opened;
+    sys::Descriptor fd(static_cast<int>(opened));
+    const int64_t result = check_file(fd.get(), state.known, listed.lower);
+    return result < 0 ? result : fd.take();
+  };
+  int64_t opened = sys::openat(directory, listed.name, O_RDONLY | flags);
+  if (opened == -EACCES) opened = sys::openat(directory, listed.name, O_WRONLY | flags);
+  if (opened != -EACCES) return checked(opened);
+  return open_closed(checked(sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW)),
+                     O_RDONLY | O_NONBLOCK);
+}
+
+// A hint: whoever goes by it compares the file with what the pool remembers.
+bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
+  struct stat st = {};
+  const int64_t directory = lower.fd();
+  return directory >= 0 && sys::lstatat(static_cast<int>(directory), listed.name, &st) == 0 &&
+         S_ISREG(st.st_mode) && st.st_nlink > 1;
+}
+
+}  // namespace
+
+bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  const std::string path = where.path + "/" + name_of(listed);
+  // Its other names in lower are files of their own in the pool, and keep what they have: this one
+  // is written anew.
+  if (has_other_names(lower, listed) && lower_of(state.fs).stage(map.number).ok()) return false;
+  const ImportLock lock(state.fs, map);
+  if (!lock.ok()) {
+    state.failed(path, pool::no_seat(state.fs.pool));
+    return true;
+  }
+  if ((map.inode->flags.load() & format::flag_lazy) == 0) return false;
+  const uint64_t time = change_time(state.fs, map);
+  wait_for_tick(time);
+  if (!still_names(state.fs, where, listed, map)) return true;
+  const int64_t directory = lower.fd();
+  if (directory < 0) {
+    state.not_opened(where, path, directory);
+    return true;
+  }
+  struct stat st = {};
+  if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
+    state.conflict(where, path,
+                   "its attributes were changed in the pool, and it changed there outside Cairn");
+    return true;
+  }
+  const int64_t opened = open_any(state, static_cast<int>(directory), listed);
+  if (opened == -ESTALE) {
+    state.conflict(where, path,
+                   "its attributes were changed in the pool, and it changed there outside Cairn");
+    return true;
+  }
+  if (opened < 0) {
+    state.failed(path, sys::failed(opened, "open", path));
+    return true;
+  }
+  const sys::Descriptor fd(static_cast<int>(opened));
+  file::Attributes wanted;
+  {
+    pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return true;
+    wanted = file::attributes_of(state.fs, map);
+  }
+  file::LowerIdentity identity = listed.lower;
+  identity.mtime = wanted.mtime;
+  // So that a removal of the directory knows the new times, should it move meanwhile.
+  if (state.calls.while_running && !state.calls.while_running->at_end &&
+      announce(state.fs, where.inode) == 0) {
+    state.waiting.insert(where.inode);
+    return true;
+  }
+  const JournalRecord record{where.path,
+                             state.aside,
+                             name_of(listed),
+                             where.inode,
+                             where.map.inode->generation.load(),
+                             map.number,
+                             map.inode->generation.load(),
+                             time,
+                             identity};
+  Status status = state.journal.write(record);
+  if (status.ok()) status = apply(state, record, map, wanted, fd.get(), path);
+  // Also after a failure: the times may have been set.
+  if (sys::fstat(fd.get(), &st) == 0) {
+    identity = identity_of(state.known, st);
+    const Status set = remember(state, where, name_of(listed), &identity);
+    if (status.ok() && set.code() != ENOENT) status = set;
+    if (status.ok()) status = state.lower.raise_newest(where.inode, sys::ctime_of(st));
+    // The end of this drain must not take that back.
+    uint64_t& newest = state.looked[where.inode];
+    newest = std::max(newest, sys::ctime_of(st));
+  }
+  if (!status.ok()) {
+    state.failed(path, status);
+    return true;
+  }
+  set_drained(state.fs, map, time);
+  ++state.report.files;
+  return true;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,101 @@
+// Files with several names in the pool: written once, the other names become links to it in lower.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "file/inode/pins.h"
+#include "tier/drain/drain_state.h"
+#include "tier/stage/from_pool.h"
+#include "tier/system/listing.h"
+#include "tier/system/open_files.h"
+
+namespace cairn::tier {
+
+void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
+                 const file::Map& map, const file::LowerIdentity& identity, uint64_t time) {
+  LinkedFile& linked = state.linked[map.number];
+  // Another name of it was written before it changed: that one is for the next drain.
+  if (!linked.path.empty() && linked.change_time != time) linked.is_complete = false;
+  linked.identity = identity;
+  linked.path = where.path + "/" + name_of(listed);
+  linked.generation = map.inode->generation.load();
+  linked.change_time = time;
+}
+
+namespace {
+
+// A file system gives the number of a removed file to the next one, and size and time can be made
+// the same. The owner cannot.
+bool may_be_linked(const DrainState& state, const file::Map& map, const struct stat& st) {
+  return is_believed(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
+}
+
+bool open_linked(const DrainState& state, const LinkedFile& linked, const file::Map& map,
+                 sys::Descriptor* file, struct stat* st) {
+  const int64_t opened = state.beneath.open(linked.path, O_PATH | O_NOFOLLOW);
+  if (opened < 0) return false;
+  *file = sys::Descriptor(static_cast<int>(opened));
+  return check_file(file->get(), state.known, linked.identity) == 0 &&
+         sys::fstat(file->get(), st) == 0 && may_be_linked(state, map, *st);
+}
+
+}  // namespace
+
+bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  const auto found = state.linked.find(map.number);
+  if (found == state.linked.end() || found->second.path.empty()) return false;
+  LinkedFile& linked = found->second;
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  struct stat first = {};
+  struct stat st = {};
+  sys::Descriptor file;  // by its first name, which may be another file's in the next moment
+  // Changed since it was written there: it is written again, here.
+  if (linked.change_time != change_time(state.fs, map) ||
+      !still_names(state.fs, where, listed, map) || !open_linked(state, linked, map, &file, &first))
+    return false;
+  Aside aside;
+  aside.name = state.aside;
+  aside.mark = false;  // when all of its names are done
+  aside.st = first;
+  if (look(state.known, fd, listed, &st) != InLower::nothing && st.st_ino == first.st_ino &&
+      st.st_dev == first.st_dev) {
+    // Linked by a drain that was killed, or before.
+    const file::LowerIdentity identity = identity_of(state.known, st);
+    const Status status = remember(state, where, name_of(listed), &identity);
+    if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
+    return true;
+  }
+  if (const Way way = clear_name(state, where, lower, listed, map, &aside.expected);
+      way != Way::free) {
+    if (way == Way::blocked) linked.is_complete = false;
+    return true;
+  }
+  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});
+  if (!status.ok()) {
+    state.failed(path, status);
+    linked.is_complete = false;
+    return true;
+  }
+  ++first.st_nlink;
+  announce_links(state, first);
+  // Where there are no links, or not so many, it becomes a file of its own.
+  if (link_open_file(file.get(), fd, state.aside.c_str()) < 0) return false;
+  if (!publish(state, where, lower, listed, map, aside))
+    linked.is_complete = false;
+  else
+    ++state.report.files;
+  return true;
+}
+
+void finish_links(DrainState& state) {
+  for (const auto& [number, linked] : state.linked) {
+    auto inode = file::live_inode(state.fs, number);
+    if (!inode.ok() || !linked.is_complete || linked.path.empty() ||
+        (*inode)->generation.load() != linked.generation || file::is_pinned(state.fs, number))
+      continue;
+    set_drained(state.fs, {*inode, number}, linked.change_time);
+  }
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,124 @@
+// Files that were drained and then renamed: lower's file gets a link under the new name, and
+// nothing is copied. The old name goes as every removed name does, at the end of a drain that could
+// do everything.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "file/inode/pins.h"
+#include "file/inode/shape.h"
+#include "file/namespace/moved.h"
+#include "file/namespace/names.h"
+#include "pool/lanes/lock.h"
+#include "tier/drain/drain_state.h"
+#include "tier/stage/at_home.h"
+#include "tier/stage/from_pool.h"
+#include "tier/system/listing.h"
+#include "tier/system/open_files.h"
+
+namespace cairn::tier {
+namespace {
+
+// A process that stores through the map right now gets this long.
+constexpr int patience_ms = 20;
+
+// What lower had when only the name, or that of a directory above, was other than now.
+struct Before {
+  file::LowerIdentity identity;
+  uint64_t time = 0;  // of the last rename of the file; else that at which it was drained
+  bool with_directory = false;
+};
+
+bool is_still(const Where& where, const file::Listed& listed, const file::Map& map,
+              const Before& before) {
+  if (before.with_directory)
+    return has_only_moved_with_directory(where, listed, map) &&
+           map.inode->drained.load() == before.time;
+  return file::has_only_moved(*map.inode) && map.inode->file.moved.load() == before.time;
+}
+
+// With no writer at work: what one has written shows afterwards.
+bool only_the_name_has_changed(DrainState& state, const Where& where, const file::Listed& listed,
+                               const file::Map& map, const Before& before) {
+  file::FileSystem& fs = state.fs;
+  // From then on each write has another time.
+  if (!wait_for_tick(before.time)) return false;
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return false;
+  const pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  const file::ShapeChange alone(fs, *seat, *map.inode, map.number, patience_ms);
+  return alone.is_alone() && is_still(where, listed, map, before) &&
+         !file::is_pinned(fs, map.number);
+}
+
+// The path in lower of the name that the file had when it was drained; "": not known any more, or
+// that name is another file's in lower by now.
+std::string old_path(DrainState& state, const Where& where, const file::Listed& listed,
+                     const file::Map& map, const Before& before) {
+  if (before.with_directory) {
+    const auto directory = state.old_paths.find(where.inode);
+    return directory == state.old_paths.end() ? "" : directory->second + "/" + name_of(listed);
+  }
+  file::Listed slot;
+  const std::string path =
+      old_path_of(state, map.inode->lower_parent.load(), map.inode->lower_unit.load(), &slot);
+  return is_same(slot.lower, before.identity) ? path : "";
+}
+
+// Lower's file under its old name. Size and time can be made the same, and its number be another
+// file's by now; the owner cannot be made the same.
+sys::Descriptor open_old(DrainState& state, const std::string& path, const file::Map& map,
+                         const Before& before, struct stat* st) {
+  if (path.empty()) return {};
+  const int64_t opened = state.beneath.open(path, O_PATH | O_NOFOLLOW);
+  if (opened < 0) return {};
+  sys::Descriptor file(static_cast<int>(opened));
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  const bool counts = check_file(file.get(), state.known, before.identity) == 0 &&
+                      sys::fstat(file.get(), st) == 0 && S_ISREG(st->st_mode) &&
+                      static_cast<uint64_t>(st->st_size) == wanted.size &&
+                      (is_believed(st->st_uid, state.owner) || st->st_uid == wanted.uid);
+  return counts ? std::move(file) : sys::Descriptor();
+}
+
+}  // namespace
+
+bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed, const file::Map& map, InLower expected) {
+  Before before;
+  if (file::has_only_moved(*map.inode))
+    before = {file::identity_before_move(*map.inode), map.inode->file.moved.load(), false};
+  else if (has_only_moved_with_directory(where, listed, map))
+    before = {listed.lower, map.inode->drained.load(), true};
+  else
+    return false;
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  Aside aside;
+  aside.name = state.aside;
+  aside.expected = expected;
+  aside.change_time = before.time;
+  if (!only_the_name_has_changed(state, where, listed, map, before) ||
+      !still_names(state.fs, where, listed, map))
+    return false;
+  const sys::Descriptor old =
+      open_old(state, old_path(state, where, listed, map, before), map, before, &aside.st);
+  if (!old.ok()) return false;
+  const Status status = state.journal.write({where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
+  if (!status.ok()) return false;  // who copies it tells
+  struct stat linked = aside.st;
+  ++linked.st_nlink;
+  announce_links(state, linked);
+  // Where there are no links, it is copied.
+  if (link_open_file(old.get(), fd, aside.name.c_str()) < 0) return false;
+  // The name may be a link to the same file already, and a rename of one to the other does nothing.
+  struct stat there = {};
+  if (sys::lstatat(fd, listed.name, &there) == 0 && there.st_dev == aside.st.st_dev &&
+      there.st_ino == aside.st.st_ino) {
+    sys::unlinkat(fd, aside.name.c_str(), 0);
+    return false;
+  }
+  if (publish(state, where, lower, listed, map, aside)) ++state.report.files;
+  return true;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,139 @@
+#include "tier/drain/drain_state.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "file/inode/attributes.h"
+#include "file/namespace/moved.h"
+#include "pool/lanes/lock.h"
+#include "tier/changes/changes.h"
+#include "tier/lower/beneath.h"
+#include "tier/stage/at_home.h"
+
+namespace cairn::tier {
+
+int64_t LowerDirectory::fd() {
+  if (fd_.ok()) return fd_.get();
+  const file::LowerIdentity* identity = where_.identity ? &*where_.identity : nullptr;
+  const bool may_be_any = where_.inode == state_.top.inode;
+  if (identity == nullptr && !may_be_any) return -ESTALE;
+  int64_t opened = open_directory(state_.beneath, where_.path, state_.known, identity);
+  if (opened == -EACCES) {
+    set_drained(state_.fs, where_.map, 0);  // it gets its mode back
+    opened = open_own_directory(state_.beneath, where_.path, state_.known, identity);
+  }
+  if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
+  return opened;
+}
+
+int64_t LowerDirectory::touch() {
+  const int64_t opened = fd();
+  if (opened < 0) return opened;
+  constexpr uint64_t margin = 5'000'000'000;
+  if (file::now_ns() + margin > ours_until_) {
+    // What changed here now would be taken for somebody else's when its old place is removed.
+    if (state_.has_moved(where_)) return -ESTALE;
+    const uint64_t until = announce(state_.fs, where_.inode);
+    if (until == 0) return -ESTALE;
+    ours_until_ = until;
+  }
+  if (touched_) return opened;
+  touched_ = true;
+  // Whatever ends this drain, the next one will look at the directory's times again.
+  set_drained(state_.fs, where_.map, 0);
+  struct stat st = {};
+  constexpr uint32_t needed = S_IRUSR | S_IWUSR | S_IXUSR;
+  if (geteuid() != 0 && sys::fstat(fd_.get(), &st) == 0 && (st.st_mode & needed) != needed)
+    sys::fchmod(fd_.get(), (st.st_mode & 07777) | needed);  // refused: the first file will tell
+  return opened;
+}
+
+namespace {
+
+// The file counts as changed again. With its lock, because an eviction looks at the mark under it.
+void unmark(DrainState& state, const file::Map& map) {
+  file::FileSystem& fs = state.fs;
+  {
+    const pool::SeatGuard seat(fs.pool);
+    std::optional<pool::LockGuard> lock;
+    if (seat.ok()) lock.emplace(fs.pool, *seat, map.inode->lock);
+    set_drained(fs, map, 0);
+    file::forget_move(fs.pool, *map.inode);
+  }
+  // If it was evicted since, the pool must have the bytes that lower may lose.
+  state.lower.stage(map.number).ignore();
+}
+
+}  // namespace
+
+Status LowerDirectory::sync() {
+  if (!touched_) return Status();
+  const int64_t result = sys::fsync_directory(fd_.get());
+  if (result < 0) {
+    for (const file::Map& map : marked_) unmark(state_, map);
+  }
+  marked_.clear();
+  return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();
+}
+
+void DrainState::failed(const std::string& path, Status status) {
+  // A directory was removed while it was listed. One that is damaged is so for the next drain, too.
+  if (status.code() == EUCLEAN && calls.while_running && have_names_changed()) return;
+  ++report.failed;
+  if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
+  const std::string detail = last_detail();
+  const std::string text = detail.find(path) == std::string::npos ? path + ": " + detail : detail;
+  if (calls.problem) calls.problem(text.c_str());
+}
+
+bool DrainState::has_moved(const Where& where) const {
+  if (!have_names_changed()) return false;
+  const auto home = home_of_directory(fs, where.inode);
+  return !home || top.path + *home != where.path;
+}
+
+void DrainState::conflict(const Where& where, const std::string& path, const char* what) {
+  if (has_moved(where)) {
+    waiting.insert(where.inode);
+    return;
+  }
+  ++report.conflicts;
+  note_foreign(*this, where.inode);
+  const std::string text = path + ": " + what;
+  if (calls.problem) calls.problem(text.c_str());
+}
+
+void DrainState::not_opened(const Where& where, const std::string& path, int64_t result) {
+  if (result == -ESTALE)
+    return conflict(where, path, "its directory was replaced outside Cairn; the pool keeps it");
+  if (has_moved(where)) {
+    waiting.insert(where.inode);
+    return;
+  }
+  failed(path, sys::failed(result, "open", where.path));
+}
+
+bool DrainState::advance(uint64_t bytes) {
+  done += bytes;
+  if (calls.progress && !calls.progress(done, std::max(done, total))) cancelled = true;
+  return !cancelled;
+}
+
+Status remember(DrainState& state, const Where& where, const std::string& name,
+                const file::LowerIdentity* identity) {
+  if (where.map.inode->generation.load() != where.generation) return Status(ENOENT);
+  return set_identity(state.fs, where.map, name, identity);
+}
+
+void announce_links(DrainState& state, const struct stat& st) {
+  constexpr uint64_t second = 1'000'000'000;
+  if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
+      file::now_ns() + 5 * second < state.journal.links_until())
+    return;
+  state.journal.announce_links(file::now_ns() + 10 * second).ignore();  // as in announce()
+}
+
+}  // namespace cairn::tier

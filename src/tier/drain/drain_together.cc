@@ -1,0 +1,133 @@
+// Small files of one directory: written aside one after the other, made durable at once, then given
+// their names one by one. Durable one after the other, each waits for the disk: five milliseconds,
+// where a copy takes fifty microseconds.
+#include <pthread.h>
+#include <signal.h>  // NOLINT: pthread_sigmask
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "tier/drain/drain_state.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+struct Sync {
+  int fd = -1;
+  int64_t result = 0;
+};
+
+// Made durable by several threads, so that the file system does it in few steps.
+class AtOnce {
+ public:
+  explicit AtOnce(std::vector<Sync>& all) : all_(all) {}
+  void run() {
+    std::array<pthread_t, most_threads> threads;
+    size_t started = 0;
+    sigset_t every;
+    sigset_t before;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);  // handlers are not for these threads
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    while (started < most_threads && started + 1 < all_.size() &&
+           pthread_create(&threads[started], &attributes, work, this) == 0)
+      ++started;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    work(this);
+    for (size_t i = 0; i < started; ++i) pthread_join(threads[i], nullptr);
+  }
+
+ private:
+  static constexpr size_t most_threads = 31;
+  static constexpr size_t stack_bytes = 256 << 10;
+  static void* work(void* all) {
+    auto* const self = static_cast<AtOnce*>(all);
+    for (size_t i = self->next_++; i < self->all_.size(); i = self->next_++)
+      self->all_[i].result = sys::fsync(self->all_[i].fd);
+    return nullptr;
+  }
+  std::vector<Sync>& all_;
+  std::atomic<size_t> next_ = 0;
+};
+
+}  // namespace
+
+// Two of the digits that it ends with are the number: others know such a name by its form.
+std::string numbered_aside(const std::string& aside, size_t number) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string name = aside;
+  name[name.size() - 2] = digits[number / 16];
+  name[name.size() - 1] = digits[number % 16];
+  return name;
+}
+
+void remove_aside(int directory, const std::string& aside) {
+  if (aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0) return;
+  sys::unlinkat(directory, aside.c_str(), 0);
+  for (size_t i = 0; i < most_aside; ++i)
+    sys::unlinkat(directory, numbered_aside(aside, i).c_str(), 0);
+}
+
+bool Together::suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                     const file::Map& map) {
+  const file::Inode& inode = *map.inode;
+  return S_ISREG(inode.mode.load()) && inode.links.load() == 1 && inode.size.load() <= largest &&
+         (inode.flags.load() & format::flag_lazy) == 0 && !is_drained(fs, where, listed, map);
+}
+
+void Together::add(const file::Listed& listed, const file::Map& map) {
+  const uint64_t size = map.inode->size.load();
+  if (files_.size() == most_aside || bytes_ + size > most_bytes) drain();
+  files_.push_back({listed, map});
+  bytes_ += size;
+}
+
+size_t Together::drain_some(size_t from) {
+  struct Written {
+    const One* one;
+    Aside aside;
+  };
+  std::vector<Written> written;
+  std::vector<const One*> again;
+  size_t at = from;
+  for (; at < files_.size() && !state_.cancelled; ++at) {
+    const One& one = files_[at];
+    Written next{&one, {}};
+    if (!needs_writing(state_, where_, lower_, one.listed, one.map, &next.aside.expected)) continue;
+    next.aside.name = numbered_aside(state_.aside, written.size());
+    next.aside.has_company = !written.empty();
+    const Tried tried = write_aside(state_, where_, lower_, one.listed, one.map, &next.aside);
+    if (tried == Tried::crowded) break;
+    if (tried == Tried::done) written.push_back(std::move(next));
+    if (tried == Tried::again) again.push_back(&one);
+  }
+  std::vector<Sync> syncs;
+  syncs.reserve(written.size());
+  for (const Written& file : written) syncs.push_back({file.aside.file.get(), 0});
+  if (!syncs.empty()) AtOnce(syncs).run();
+  for (size_t i = 0; i < written.size(); ++i) {
+    const One& one = *written[i].one;
+    if (take_aside(state_, where_, lower_, one.listed, one.map, syncs[i].result,
+                   &written[i].aside) == Tried::again)
+      again.push_back(&one);
+  }
+  for (const One* one : again) {
+    if (state_.cancelled) break;
+    drain_name(state_, where_, lower_, one->listed, one->map);
+  }
+  return at;
+}
+
+void Together::drain() {
+  for (size_t at = 0; at < files_.size() && !state_.cancelled;) at = drain_some(at);
+  files_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace cairn::tier

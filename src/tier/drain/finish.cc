@@ -1,0 +1,243 @@
+// The last walk of a drain: removals, then modes and times of directories, from the leaves up.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "file/inode/attributes.h"
+#include "file/namespace/tree.h"
+#include "tier/drain/drain_state.h"
+#include "tier/record/attributes.h"
+#include "tier/system/listing.h"
+#include "tier/system/temp_file.h"
+
+namespace cairn::tier {
+namespace {
+
+// A directory on the way down from the top.
+struct Level {
+  Where where;
+  std::string name;
+  file::Listed listed;                    // its name in the parent
+  std::vector<file::Listed> directories;  // still to be visited
+  uint64_t newest = 0;                    // of what changed in lower at or below it
+};
+
+void end_whiteout(DrainState& state, const Where& where, const file::Listed& listed) {
+  const Status status = remember(state, where, name_of(listed), nullptr);
+  if (!status.ok() && status.code() != ENOENT)
+    state.failed(where.path + "/" + name_of(listed), status);
+}
+
+// A name that was removed in the pool. True: lower has it no more.
+bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed) {
+  if (state.gone.count(where.inode) != 0) return true;
+  const std::string path = where.path + "/" + name_of(listed);
+  const int64_t fd = lower.touch();
+  if (fd < 0) {
+    state.not_opened(where, path, fd);
+    return false;
+  }
+  struct stat st = {};
+  auto in_lower = try_to_look(state.known, static_cast<int>(fd), listed, &st);
+  if (!in_lower.ok()) {
+    state.failed(path, sys::failed(-in_lower.code(), "stat", path));
+    return false;
+  }
+  if (*in_lower == InLower::nothing || (where.fresh && *in_lower == InLower::other)) return true;
+  if (*in_lower == InLower::other) {
+    state.conflict(where, path,
+                   "removed in the pool, but changed there outside Cairn; it stays there");
+    return false;
+  }
+  announce_links(state, st);
+  const Status status =
+      S_ISDIR(st.st_mode)
+          ? remove_tree(state, where, static_cast<int>(fd), listed)
+          : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
+  if (status.code() == ESTALE) {
+    state.conflict(where, path,
+                   "removed in the pool, but something in it changed there; it stays there");
+    return false;
+  }
+  if (!status.ok()) {
+    state.failed(path, S_ISDIR(st.st_mode) ? status : sys::failed(-status.code(), "unlink", path));
+    return false;
+  }
+  ++state.report.removed;
+  return true;
+}
+
+void remove_names(DrainState& state, const Where& where) {
+  LowerDirectory lower(state, where);
+  std::vector<file::Listed> gone;
+  const Status status =
+      for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
+        // Asked after the listing: what is removed now was removed before the first walk.
+        if (listed.whiteout && !state.cancelled && !state.have_names_changed()) {
+          if (remove_name(state, where, lower, listed)) gone.push_back(listed);
+          state.advance(0);
+        }
+        return Status();
+      });
+  if (!status.ok()) state.failed(where.path, status);
+  // A name that a power loss brings back in lower must still be known as removed here.
+  if (Status synced = lower.sync(); !synced.ok()) {
+    state.failed(where.path, synced);
+    return;
+  }
+  for (const file::Listed& listed : gone) end_whiteout(state, where, listed);
+}
+
+Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
+                        int fd) {
+  CAIRN_TRY_ASSIGN(permissions,
+                   give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
+  CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
+  int64_t result = sys::fchmod(fd, permissions);
+  // The job may use a directory of others (as /tmp) that it may not change.
+  if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
+  result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
+  if (result < 0 && result != -EPERM) return sys::failed(result, "times", where.path);
+  return Status();
+}
+
+// Gives the directory in lower the pool's mode, owner, attributes and times.
+void finish_attributes(DrainState& state, Level& level) {
+  const Where& where = level.where;
+  const file::Map& map = where.map;
+  const uint64_t time = change_time(state.fs, map);
+  if (state.gone.count(map.number) != 0) return set_drained(state.fs, map, time);
+  file::Attributes wanted;
+  {
+    pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return;
+    wanted = file::attributes_of(state.fs, map);
+  }
+  const file::LowerIdentity* identity = where.identity ? &*where.identity : nullptr;
+  int64_t opened = open_directory(state.beneath, where.path, state.known, identity);
+  if (opened == -EACCES)
+    opened = open_own_directory(state.beneath, where.path, state.known, identity);
+  if (opened == -ESTALE)
+    return state.conflict(where, where.path, "it was replaced by another directory outside Cairn");
+  if (opened < 0) return state.not_opened(where, where.path, opened);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  // Moved away: its new place gets them.
+  if (announce(state.fs, where.inode) == 0) return;
+  struct stat st = {};
+  Status status = apply_attributes(state, where, wanted, fd.get());
+  if (status.ok()) {
+    const int64_t result = sys::fstat(fd.get(), &st);
+    if (result < 0) status = sys::failed(result, "stat", where.path);
+  }
+  if (status.ok()) {
+    const int64_t result = sys::fsync_directory(fd.get());
+    if (result < 0) status = sys::failed(result, "fsync", where.path);
+  }
+  if (!status.ok()) {
+    state.failed(where.path, status);
+    return;
+  }
+  level.newest = std::max(level.newest, sys::ctime_of(st));
+  set_drained(state.fs, map, time);
+}
+
+// Everything in and below it has its place in lower, be it that something elsewhere waits.
+bool is_complete(DrainState& state, const Where& where) {
+  if (state.is_whole_so_far()) return true;
+  if (!state.clean_so_far() || state.calls.only != nullptr || state.waiting.count(where.inode) != 0)
+    return false;
+  // What a directory that was moved remembers of removed names is about its old place.
+  bool any = false;
+  const Status status = for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) {
+    any = any || listed.whiteout;
+    return Status();
+  });
+  return status.ok() && !any;
+}
+
+void finish_level(DrainState& state, std::vector<Level>& way) {
+  Level& level = way.back();
+  const Where& where = level.where;
+  const bool is_top = way.size() == 1;
+  const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
+  if (!lazy && state.is_whole_so_far()) remove_names(state, where);
+  // A drain that leaves it alone finishes only what it has changed itself (LowerDirectory::touch).
+  const uint64_t drained = where.map.inode->drained.load();
+  if (change_time(state.fs, where.map) != drained &&
+      (drained == 0 || !state.is_left_to_later(where.mode)))
+    finish_attributes(state, level);
+  if (is_top) return;
+  Level& above = way[way.size() - 2];
+  if (const auto looked = state.looked.find(where.inode); looked != state.looked.end())
+    level.newest = std::max(level.newest, looked->second);
+  if (level.newest != 0 &&
+      state.foreign.count(where.inode) == 0) {  // in the place of what was announced
+    file::LowerIdentity identity = level.listed.lower;
+    identity.size = level.newest;
+    remember(state, above.where, level.name, &identity).ignore();  // gone: nothing to tell
+  }
+  above.newest = std::max(above.newest, level.newest);
+  if (state.waiting.count(where.inode) != 0) state.waiting.insert(above.where.inode);
+  if (is_new_in_lower(where.map) && is_complete(state, where))
+    set_home(state.fs, above.where, level.name, where.map, false);
+}
+
+void list_directories(DrainState& state, Level& level) {
+  if ((level.where.map.inode->flags.load() & format::flag_lazy) != 0) return;
+  const Status status =
+      for_each_name(state.fs, level.where.map, false, [&](const file::Listed& listed) -> Status {
+        if (listed.type == S_IFDIR >> 12 && state.is_asked_for(listed.inode) &&
+            state.skipped.count(listed.inode) == 0)
+          level.directories.push_back(listed);
+        return Status();
+      });
+  // What makes a listing fail has been told by the walk before.
+  if (!status.ok() && (status.code() != EUCLEAN || state.clean_so_far()))
+    state.failed(level.where.path, status);
+}
+
+}  // namespace
+
+void finish(DrainState& state, const Where& top) {
+  // Everything has its new place. Now, because a file with several names gets another ctime when
+  // one goes.
+  const Status ended = state.is_whole_so_far() ? end_kept(state) : Status();
+  const std::string stays = ended.ok() ? "" : last_detail();
+  std::vector<Level> way;
+  file::Tree tree(state.fs, top.inode);
+  way.push_back({top, "", {}, {}, 0});
+  list_directories(state, way.back());
+  while (!way.empty() && !state.cancelled) {
+    Level& level = way.back();
+    if (level.directories.empty()) {
+      finish_level(state, way);
+      way.pop_back();
+      continue;
+    }
+    const file::Listed listed = level.directories.back();
+    level.directories.pop_back();
+    auto inode = file::live_inode(state.fs, listed.inode);
+    // What came here since the last walk is for the next drain.
+    if (!inode.ok() || !is_at_home(level.where, listed, {*inode, listed.inode})) continue;
+    const file::Map map{*inode, listed.inode};
+    if (const Status entered = tree.enter(level.where.map, listed); !entered.ok()) {
+      if (state.clean_so_far()) state.failed(level.where.path + "/" + name_of(listed), entered);
+      continue;
+    }
+    way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
+                    level.where.fresh || is_new_in_lower(map), remembered_of(listed),
+                    drain_mode_in(state.fs, map, level.where.mode)},
+                   name_of(listed),
+                   listed,
+                   {},
+                   0});
+    list_directories(state, way.back());
+  }
+  // Told last: it holds up no removal.
+  if (!ended.ok()) state.failed(top.path, fail(ended.code(), "%s", stays.c_str()));
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,80 @@
+// Plan: the first walk of a drain, which changes nothing (drain.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "file/namespace/tree.h"
+#include "tier/drain/drain_state.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+
+// What a drain would write.
+struct Plan {
+  struct File {
+    uint64_t size;
+    uint64_t freed;                      // by what it replaces
+    std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
+  };
+  uint64_t bytes = 0;
+  uint64_t count = 0;
+  std::function<bool(const std::string& path, uint64_t bytes, bool is_older)> visit = {};
+  std::vector<File> files = {};  // only for who is going to drain
+  uint32_t modes = 0;            // as Undrained has them
+  std::string oldest = {};
+  uint64_t oldest_time = 0;
+  uint64_t left_out = 0;
+  uint64_t renamed = 0;
+};
+
+// `state` null: nobody is going to drain, nor to ask lower.
+Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan);
+// ENOSPC: lower has too little room for what the plan would write.
+Status check_room(const DrainState& state, const Plan& plan);
+
+Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
+// Whether lower has a directory of the pool in its place.
+bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory);
+// There is something below this directory of the pool that lower is to get.
+Result<bool> has_undrained(file::FileSystem& fs, const Where& top);
+
+// Is there a name below `top` of which `found(where, listed, inode)` holds, or one that no drain
+// can carry? The inode is null if it is gone.
+template <typename Found>
+Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
+  bool any = false;
+  std::vector<Where> directories = {top};
+  file::Tree tree(fs, top.inode);
+  while (!any && !directories.empty()) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    const auto visit = [&](const file::Listed& listed) -> Status {
+      auto inode = file::live_inode(fs, listed.inode);
+      file::Inode* at = inode.ok() ? *inode : nullptr;
+      any = any || found(where, listed, at);
+      if (at != nullptr && S_ISDIR(at->mode.load()) &&
+          (at->flags.load() & format::flag_lazy) == 0) {
+        CAIRN_TRY(tree.enter(where.map, listed));
+        directories.push_back({listed.inode,
+                               {at, listed.inode},
+                               "",
+                               false,
+                               {},
+                               drain_mode_in(fs, {at, listed.inode}, where.mode)});
+      }
+      return Status();
+    };
+    const Status status = for_each_name(fs, where.map, with_whiteouts, visit);
+    if (status.code() == EUCLEAN)
+      any = true;
+    else
+      CAIRN_TRY(status);
+  }
+  return any;
+}
+
+}  // namespace cairn::tier

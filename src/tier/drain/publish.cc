@@ -1,0 +1,141 @@
+// The moment in which a drained file gets its name in lower.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tier/drain/drain_state.h"
+#include "tier/system/listing.h"
+#include "tier/system/temp_file.h"
+
+namespace cairn::tier {
+namespace {
+
+// Lower has the file; the pool is told. Whatever happened to the name in the pool meanwhile counts.
+Status note(DrainState& state, const Where& where, const std::string& name,
+            const file::LowerIdentity& identity, int fd) {
+  const Status status = remember(state, where, name, &identity);
+  if (status.code() != ENOENT) return status;
+  // It was removed in the pool while it was written here.
+  struct stat st = {};
+  if (sys::lstatat(fd, name.c_str(), &st) == 0 && is_same(identity, identity_of(state.known, st)))
+    sys::unlinkat(fd, name.c_str(), 0);
+  return Status();
+}
+
+}  // namespace
+
+bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
+             const file::Listed& listed, const file::Map& map, const Aside& aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  const file::LowerIdentity identity = identity_of(state.known, aside.st);
+  JournalRecord record{where.path,
+                       aside.name,
+                       name_of(listed),
+                       where.inode,
+                       where.map.inode->generation.load(),
+                       map.number,
+                       map.inode->generation.load(),
+                       aside.mark ? aside.change_time : 0,
+                       identity};
+  Status status = state.journal.write(record);
+  struct stat st = {};
+  InLower found = aside.expected;
+  if (status.ok()) {
+    auto looked = try_to_look(state.known, fd, listed, &st);
+    if (looked.ok())
+      found = *looked;
+    else
+      status = sys::failed(-looked.code(), "stat", path);
+  }
+  if (status.ok() && found != aside.expected) {
+    sys::unlinkat(fd, aside.name.c_str(), 0);
+    if (take_same_special(state, where, lower, listed, map)) return true;
+    state.conflict(where, path, "changed there outside Cairn while it was drained; both are kept");
+    return false;
+  }
+  // Of several names one is enough, be it that it is kept already.
+  if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
+      st.st_nlink == 1 && is_moved_from(state, where, listed, map))
+    keep_linked(state, fd, listed);
+  if (status.ok() && aside.expected == InLower::remembered) announce_links(state, st);
+  int64_t result = 0;
+  if (status.ok())
+    result = aside.expected == InLower::nothing
+                 ? rename_to_free(fd, aside.name, fd, listed.name)
+                 : sys::renameat2(fd, aside.name.c_str(), fd, listed.name, 0);
+  if (!status.ok() || result < 0) {
+    sys::unlinkat(fd, aside.name.c_str(), 0);
+    if (result == -EEXIST && take_same_special(state, where, lower, listed, map)) return true;
+    if (result == -EEXIST)
+      state.conflict(where, path,
+                     "created there outside Cairn while it was drained; both are kept");
+    else
+      state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
+    return false;
+  }
+  // A pool that outlives a power loss must not believe in a rename that did not.
+  if (!state.fs.pool.is_volatile) status = lower.sync();
+  const Status noted = note(state, where, name_of(listed), identity, fd);
+  if (!status.ok() || !noted.ok()) {
+    state.failed(path, status.ok() ? noted : status);
+    return false;
+  }
+  set_home(state.fs, where, name_of(listed), map, false);
+  if (!aside.mark) return true;
+  set_drained(state.fs, map, aside.change_time);
+  if (state.fs.pool.is_volatile) lower.note_marked(map);
+  return true;
+}
+
+// Whether somebody else's directory, into which the user may not go, is in the place of this one or
+// of one above it.
+bool is_shut_by_others(const DrainState& state, std::string path) {
+  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+  int64_t opened = state.beneath.open(path, flags);
+  while (opened == -EACCES && path.size() > state.cover.path.size()) {
+    path.resize(path.rfind('/'));
+    opened = state.beneath.open(path, flags);
+  }
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  return sys::fstat(fd.get(), &st) == 0 && st.st_uid != geteuid() && st.st_uid != state.owner;
+}
+
+// A drain that was killed: what it wrote aside goes; what it had renamed is noted.
+Status recover_journal(DrainState& state) {
+  auto record = state.journal.read();
+  if (record.code() == EUCLEAN) {
+    if (state.calls.problem)
+      state.calls.problem((std::string(last_detail()) + "; it does not count").c_str());
+    return state.journal.clear();
+  }
+  if (!record.ok()) return record.status();
+  if (record->directory.empty()) return Status();
+  const int64_t opened = state.beneath.open(record->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP || opened == -EXDEV)
+    return state.journal.clear();
+  if (opened == -EACCES && is_shut_by_others(state, record->directory))
+    return state.journal.clear();
+  if (opened < 0) return sys::failed(opened, "open", record->directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  auto directory = file::live_inode(state.fs, record->pool_directory);
+  struct stat st = {};
+  if (!record->name.empty() && directory.ok() &&
+      (*directory)->generation.load() == record->pool_generation &&
+      sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
+      is_announced(*record, state.known, st)) {
+    if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
+      return sys::failed(result, "fsync", record->directory);
+    CAIRN_TRY(note(state, {record->pool_directory, {*directory, record->pool_directory}},
+                   record->name, identity_of(state.known, st), fd.get()));
+    auto inode = file::live_inode(state.fs, record->inode);
+    if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
+      set_drained(state.fs, {*inode, record->inode}, record->change_time);
+  }
+  remove_aside(fd.get(), record->aside);
+  return state.journal.clear();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,198 @@
+#include "tier/drain/remove.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "tier/drain/drain_state.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+Status changed(const std::string& path) {
+  return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
+}
+
+// Until when lower is as the pool knows it, and since when this drain changes it.
+struct Span {
+  uint64_t newest;
+  uint64_t begun;
+  uint64_t links_until;
+};
+
+// The times of a change are both later: the mtime alone is what somebody has set it to, and the
+// ctime alone moves on also when another link to the file comes or goes. Of a file without other
+// links it tells, as long as no drain can have removed one.
+bool is_later(const struct stat& st, const Span& span) {
+  if (sys::ctime_of(st) <= span.newest) return false;
+  const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
+  return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
+         (is_single && sys::ctime_of(st) < span.begun && sys::ctime_of(st) > span.links_until);
+}
+
+// Deeper trees are not removed: each level takes a descriptor, and others may be able to make them
+// as deep as they like.
+constexpr size_t deepest = 4096;
+
+Status too_deep(const std::string& path) {
+  return fail(ENAMETOOLONG, "%.200s...: a tree of more than %zu levels", path.c_str(), deepest);
+}
+
+// The directory at the top of a tree.
+struct Root {
+  const Known& known;
+  const file::LowerIdentity& identity;
+};
+
+// What is removed moves the times of directories on. A drain that is killed in the middle has said
+// so before, in the identity that the next one compares with.
+class Announced {
+ public:
+  Announced(DrainState& state, const Where& where, const file::Listed& listed)
+      : state_(state), where_(where), name_(name_of(listed)), identity_(listed.lower) {}
+  void again(const struct stat& st) {
+    announce_links(state_, st);
+    constexpr uint64_t second = 1'000'000'000;
+    if (file::now_ns() + 5 * second < until_) return;
+    until_ = file::now_ns() + 10 * second;
+    identity_.size = until_;
+    remember(state_, where_, name_, &identity_).ignore();  // as in announce()
+  }
+
+ private:
+  DrainState& state_;
+  const Where& where_;
+  std::string name_;
+  file::LowerIdentity identity_;
+  uint64_t until_ = 0;
+};
+
+// Goes through a tree without recursion: the threads of programs can have small stacks.
+class TreeWalk {
+ public:
+  // `removing` null: looks at everything. Else it removes all, from the leaves up.
+  TreeWalk(const Span& span, const Root& root, const std::string& path, Announced* removing)
+      : span_(span), root_(root), path_(path), removing_(removing) {}
+
+  // The name must be what `root` says. Below it everything lies in directories that were opened
+  // from there.
+  Status visit(int directory, const std::string& name) {
+    CAIRN_TRY(enter_or_remove(directory, name));
+    while (!way_.empty()) {
+      Level& level = way_.back();
+      if (level.left.empty()) {
+        const Level done = std::move(level);
+        way_.pop_back();
+        CAIRN_TRY(remove(way_.empty() ? directory : way_.back().fd.get(), done.name, done.st));
+        continue;
+      }
+      const std::string next = std::move(level.left.back().name);
+      level.left.pop_back();
+      CAIRN_TRY(enter_or_remove(level.fd.get(), next));
+    }
+    return Status();
+  }
+
+ private:
+  // A directory on the way down.
+  struct Level {
+    sys::Descriptor fd;
+    std::string name;
+    struct stat st = {};  // before anything in it was removed
+    std::vector<sys::Entry> left = {};
+  };
+
+  // For messages.
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    std::string path = path_;
+    if (way_.empty()) return path;
+    for (size_t i = 1; i < way_.size(); ++i) path += "/" + way_[i].name;
+    return path + "/" + name;
+  }
+
+  Status enter_or_remove(int directory, const std::string& name) {
+    struct stat st = {};
+    if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
+      return result == -ENOENT ? Status() : sys::failed(result, "stat", path_of(name));
+    const bool is_directory = S_ISDIR(st.st_mode);
+    // Removing names moves a directory's own times on: it was looked at before.
+    if (!is_hidden(name) && !(removing_ != nullptr && is_directory) && is_later(st, span_))
+      return changed(path_of(name));
+    if (is_directory) return enter(directory, name, st);
+    return way_.empty() ? changed(path_) : remove(directory, name, st);
+  }
+
+  Status enter(int directory, const std::string& name, const struct stat& st) {
+    if (way_.size() >= deepest) return too_deep(path_of(name));
+    const int64_t opened =
+        sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    // Another host of the job removes it too.
+    if (opened == -ENOENT) return Status();
+    if (opened < 0) return sys::failed(opened, "open", path_of(name));
+    Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
+    if (const int64_t result = sys::list(level.fd.get(), &level.left); result < 0)
+      return sys::failed(result, "open", path_of(name));
+    struct stat listed = {};
+    if (way_.empty() && (sys::fstat(level.fd.get(), &listed) < 0 ||
+                         !is_remembered(root_.known, root_.identity, listed)))
+      return changed(path_);
+    way_.push_back(std::move(level));
+    return Status();
+  }
+
+  Status remove(int directory, const std::string& name, const struct stat& st) {
+    if (removing_ == nullptr) return Status();
+    removing_->again(st);
+    const int flags = S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0;
+    const int64_t result = sys::unlinkat(directory, name.c_str(), flags);
+    return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path_of(name))
+                                           : Status();
+  }
+
+  const Span& span_;
+  const Root& root_;
+  const std::string& path_;
+  Announced* removing_;
+  std::vector<Level> way_;
+};
+
+// Nobody else has changed anything in it.
+Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
+                  const std::string& name) {
+  if (root.identity.size == newest_unknown) return changed(path);
+  return TreeWalk(span, root, path, nullptr).visit(directory, name);
+}
+
+Span span_of(const DrainState& state, const file::Listed& listed) {
+  return {listed.lower.size, state.begun, state.links_until};
+}
+
+}  // namespace
+
+Status check_unchanged(const Known& known, int directory, const std::string& name,
+                       const std::string& path, const file::LowerIdentity& identity) {
+  return check_tree({identity.size, file::now_ns(), 0}, {known, identity}, path, directory, name);
+}
+
+Status remove_tree(DrainState& state, const Where& where, int directory,
+                   const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const Span span = span_of(state, listed);
+  const Root root{state.known, listed.lower};
+  CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
+  Announced announced(state, where, listed);
+  return TreeWalk(span, root, path, &announced).visit(directory, name_of(listed));
+}
+
+Status replace_tree(DrainState& state, const Where& where, int directory,
+                    const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  CAIRN_TRY(check_tree(span_of(state, listed), {state.known, listed.lower}, path, directory,
+                       name_of(listed)));
+  if (keep_moved(state, where, directory, listed)) return Status();
+  return remove_tree(state, where, directory, listed);
+}
+
+}  // namespace cairn::tier

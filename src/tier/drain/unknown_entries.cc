@@ -1,0 +1,107 @@
+// What lies in lower and is unknown to the pool: a directory with such a thing in it is not removed
+// with its contents.
+//
+// What came after the newest time that a directory's identity holds is not of the pool's knowledge.
+// But a drain moves that time on, past whatever came before. So it looks first where a directory
+// has changed. Where something unknown lies, from there to the top no time counts until a later
+// drain finds it gone.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tier/drain/drain_state.h"
+#include "tier/system/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// What the pool knows of a name in lower.
+struct Remembered {
+  bool has_lower = false;
+  bool is_looked_at_later = false;  // it is a directory that has no place in lower yet
+  file::LowerIdentity identity;
+};
+
+Result<std::map<std::string, Remembered>> remembered_names(DrainState& state, const Where& where) {
+  std::map<std::string, Remembered> names;
+  const Status status =
+      for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
+        Remembered name{listed.has_lower, false, listed.lower};
+        auto inode = file::live_inode(state.fs, listed.inode);
+        if (!listed.whiteout && inode.ok() && S_ISDIR((*inode)->mode.load())) {
+          const file::Map map{*inode, listed.inode};
+          name.is_looked_at_later = is_new_in_lower(map) || !is_at_home(where, listed, map);
+        }
+        names[name_of(listed)] = name;
+        return Status();
+      });
+  if (!status.ok()) return status;
+  return names;
+}
+
+bool is_known(const DrainState& state, const Remembered& name, const struct stat& st) {
+  if (!S_ISDIR(st.st_mode))
+    return name.has_lower && is_same(name.identity, identity_of(state.known, st));
+  return name.is_looked_at_later ||
+         (name.has_lower &&
+          is_same_directory(name.identity, directory_identity(state.known, st, 0)));
+}
+
+// The newest time in a directory of lower; newest_unknown if something there is.
+Result<uint64_t> newest_in(DrainState& state, const Where& where) {
+  const int64_t opened = open_directory(state.beneath, where.path, state.known, &*where.identity);
+  if (opened < 0) return sys::failed(opened, "open", where.path);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  std::vector<sys::Entry> entries;
+  if (sys::fstat(fd.get(), &st) < 0 || sys::list(fd.get(), &entries) < 0) return newest_unknown;
+  uint64_t newest = sys::ctime_of(st);
+  auto names = remembered_names(state, where);
+  if (!names.ok()) return names.status();
+  for (const sys::Entry& entry : entries) {
+    if (is_hidden(entry.name) || sys::lstatat(fd.get(), entry.name.c_str(), &st) < 0) continue;
+    const auto name = names->find(entry.name);
+    if (name == names->end() || !is_known(state, name->second, st)) return newest_unknown;
+    // Of a directory, what it knows of all that is below it.
+    newest = std::max(newest, S_ISDIR(st.st_mode) ? name->second.identity.size : sys::ctime_of(st));
+  }
+  return newest;
+}
+
+}  // namespace
+
+void look_for_foreign(DrainState& state, const Where& above, const file::Listed& listed,
+                      const file::Map& map) {
+  if (!is_at_home(above, listed, map)) return;
+  const Where where{listed.inode, map, above.path + "/" + name_of(listed), false, listed.lower};
+  struct stat st = {};
+  const int64_t opened = state.beneath.open(where.path, O_PATH | O_NOFOLLOW);
+  if (opened == -ENOENT && !above.fresh) state.gone.insert(where.inode);
+  if (opened < 0) return;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  if (sys::fstat(fd.get(), &st) < 0 || !S_ISDIR(st.st_mode) ||
+      !is_remembered(state.known, listed.lower, st) || sys::ctime_of(st) <= listed.lower.size)
+    return;
+  auto newest = newest_in(state, where);
+  if (newest.ok() && *newest != newest_unknown)
+    state.looked[where.inode] = *newest;
+  else
+    note_foreign(state, where.inode);
+}
+
+void note_foreign(DrainState& state, uint64_t directory) {
+  state.lower
+      .climb(directory,
+             [&](uint64_t inode, uint64_t* newest) {
+               state.foreign.insert(inode);
+               *newest = newest_unknown;
+               return true;
+             })
+      .ignore();  // what is gone meanwhile is not removed by this drain
+}
+
+}  // namespace cairn::tier

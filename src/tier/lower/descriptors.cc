@@ -1,0 +1,56 @@
+#include <fcntl.h>
+
+#include "tier/lower/lower.h"
+
+namespace cairn::tier {
+
+DescriptorCache::~DescriptorCache() {
+  for (Kept& kept : kept_) {
+    if (kept.fd >= 0) drop(kept);
+  }
+}
+
+bool DescriptorCache::is_still(const Kept& kept) {
+  struct stat st = {};
+  return sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev &&
+         st.st_ino == kept.st.st_ino && st.st_size == kept.st.st_size &&
+         sys::mtime_of(st) == sys::mtime_of(kept.st);
+}
+
+// Closes the number only if it still is ours: the program may have closed it and opened something
+// else.
+void DescriptorCache::drop(Kept& kept) {
+  struct stat st = {};
+  if (sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev && st.st_ino == kept.st.st_ino)
+    sys::close(kept.fd);
+  kept.fd = -1;
+}
+
+int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64_t offset) {
+  Kept& kept = kept_[key.inode % capacity];
+  if (kept.busy.test_and_set(std::memory_order_acquire)) return -EBADF;
+  int64_t result = -EBADF;
+  if (kept.fd >= 0 && kept.key == key) {
+    // Before and after: what was read in between is what it was when it was imported.
+    if (is_still(kept)) result = sys::pread(kept.fd, buffer, size, offset);
+    if (result == -EBADF || !is_still(kept)) {
+      drop(kept);
+      result = -EBADF;
+    }
+  }
+  kept.busy.clear(std::memory_order_release);
+  return result;
+}
+
+void DescriptorCache::keep(const Key& key, const struct stat& st, sys::Descriptor fd) {
+  Kept& kept = kept_[key.inode % capacity];
+  if (kept.busy.test_and_set(std::memory_order_acquire)) return;
+  if (kept.fd >= 0) drop(kept);
+  sys::Descriptor moved = sys::out_of_the_way(fd.take());
+  kept.key = key;
+  kept.st = st;
+  kept.fd = moved.take();
+  kept.busy.clear(std::memory_order_release);
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,35 @@
+// Gives a directory of lower its times back: what Cairn needs there for itself is no change that a
+// user has made.
+#pragma once
+
+#include <cerrno>
+
+#include "tier/lower/beneath.h"
+#include "tier/system/open_files.h"
+#include "tier/system/system.h"
+
+namespace cairn::tier {
+
+class KeepTimes {
+ public:
+  explicit KeepTimes(int directory) : directory_(directory) {
+    known_ = sys::fstat(directory, &st_) == 0;
+  }
+  ~KeepTimes() {
+    if (!known_) return;
+    const uint64_t atime = sys::atime_of(st_);
+    const uint64_t mtime = sys::mtime_of(st_);
+    // The descriptor may be one that only names the directory (O_PATH).
+    if (sys::utimensat(directory_, nullptr, atime, mtime) == -EBADF)
+      set_times_of_open(directory_, atime, mtime);
+  }
+  KeepTimes(const KeepTimes&) = delete;
+  KeepTimes& operator=(const KeepTimes&) = delete;
+
+ private:
+  int directory_;
+  bool known_ = false;
+  struct stat st_ = {};
+};
+
+}  // namespace cairn::tier

@@ -1,0 +1,25 @@
+// Opens a file whose contents come from a Source.
+#pragma once
+
+#include <memory>
+
+#include "file/open/open_file.h"
+#include "tier/system/source.h"
+
+namespace cairn::tier {
+
+// What such a file shows of itself.
+struct SourceAttributes {
+  uint32_t mode = 0;  // permissions
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint64_t size = 0;
+  uint64_t mtime = 0;
+};
+// A file without a name, open with these flags of open(2). It goes with the last who has it open;
+// its source goes when the next one is opened, or with the pool.
+Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
+                                                const SourceAttributes& attributes, int flags,
+                                                std::shared_ptr<Source> source);
+
+}  // namespace cairn::tier

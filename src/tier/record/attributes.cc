@@ -1,0 +1,136 @@
+#include "tier/record/attributes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "file/inode/xattr.h"
+#include "tier/record/drain_mode.h"
+#include "tier/record/record.h"
+#include "tier/system/system.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr size_t most_bytes = 64 << 10;
+// The pool did not take all of the file's attributes: those in lower count as well.
+constexpr const char* partial = "cairn.partial";
+
+constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // access lists show in the group's
+
+// Whoever may write to a file or directory may have set its drain mode: `never` would make the user
+// lose what the run writes there.
+bool may_be_of_others(const struct stat& st, const std::string& name, const std::string& value) {
+  return name == drain_mode_attribute && (st.st_mode & writable_by_others) != 0 &&
+         value == text_of(DrainMode::never);
+}
+
+bool is_users(const std::string& name) { return name.compare(0, 5, "user.") == 0; }
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < list.size(); at += names.back().size() + 1)
+    names.emplace_back(list.c_str() + at);
+  return names;
+}
+
+std::vector<std::string> names_of(int fd) {
+  std::string list(most_bytes, '\0');
+  const int64_t n = sys::flistxattr(fd, list.data(), list.size());
+  list.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  return split(list);
+}
+
+Result<std::string> value_of(int fd, const std::string& name) {
+  std::string value(most_bytes, '\0');
+  const int64_t n = sys::fgetxattr(fd, name.c_str(), value.data(), value.size());
+  if (n < 0) return Status(static_cast<int>(-n));
+  value.resize(static_cast<size_t>(n));
+  return value;
+}
+
+// What is said about the bytes of a file does not hold for others.
+bool is_about_contents(const std::string& name) {
+  return name == "security.capability" || name == "security.ima" || name == "security.evm";
+}
+
+// What the old file in lower has and the pool does not hold; whatever refuses to be copied is not
+// ours.
+void carry_over(int fd, int old, bool users_too) {
+  for (const std::string& name : names_of(old)) {
+    if ((is_users(name) && !users_too) || is_about_contents(name)) continue;
+    auto value = value_of(old, name);
+    if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
+  }
+}
+
+}  // namespace
+
+void copy_attributes(int fd, int old) { carry_over(fd, old, true); }
+
+Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                         const ImportedName& from, uint64_t ctime) {
+  std::string list(most_bytes, '\0');
+  // Most have none, which this tells in one call. The path may lead elsewhere by now, so it is no
+  // more than a hint.
+  const int64_t n = sys::llistxattr(from.path.c_str(), list.data(), list.size());
+  if (n <= 0) return Status();  // none, or none that we may see
+  list.resize(static_cast<size_t>(n));
+  bool any = false;
+  for (const std::string& attribute : split(list)) any = any || is_users(attribute);
+  if (!any) return Status();
+  auto number = find_child(fs, directory, name);
+  if (!number.ok()) return number.status();
+  if (*number == 0) return Status();
+  auto inode = file::live_inode(fs, *number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, *number};
+  const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  if (fd < 0) return Status();  // not ours to read; nor will a drain replace it
+  const sys::Descriptor file(static_cast<int>(fd));
+  struct stat st = {};
+  if (sys::fstat(file.get(), &st) < 0 || st.st_dev != from.device || st.st_ino != from.inode)
+    return Status();  // replaced since: reading it will tell
+  for (const std::string& attribute : names_of(file.get())) {
+    if (!is_users(attribute)) continue;
+    auto value = value_of(file.get(), attribute);
+    if (!value.ok()) continue;
+    Status status(ENOSPC);
+    if (!may_be_of_others(st, attribute, *value))
+      status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
+    CAIRN_TRY(status);
+  }
+  // Importing is no change that a user has made.
+  fs.pool.store_flush(map.inode->ctime, ctime);
+  return fs.pool.fence();
+}
+
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old) {
+  const bool is_partial = file::get_xattr(fs, map, partial).ok();
+  if (old >= 0) carry_over(fd, old, is_partial);
+  auto list = file::list_xattrs(fs, map);
+  if (!list.ok()) return list.status();
+  const std::vector<std::string> wanted = split(*list);
+  for (const std::string& name : wanted) {
+    auto value = file::get_xattr(fs, map, name);
+    if (value.code() == ENODATA) continue;
+    if (!value.ok()) return value.status();
+    // Where nothing changes, no right to change anything is needed.
+    if (auto there = value_of(fd, name); there.ok() && *there == *value) continue;
+    const int64_t result = sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
+    // The mode is about the drain. Where lower cannot keep it, it goes with the cover.
+    if (result < 0 && name == drain_mode_attribute) continue;
+    if (result < 0) return sys::failed(result, "extended attribute", name);
+  }
+  if (is_partial) return Status();
+  for (const std::string& name : names_of(fd)) {
+    bool is_wanted = !is_users(name);
+    for (const std::string& other : wanted) is_wanted = is_wanted || other == name;
+    if (!is_wanted) sys::fremovexattr(fd, name.c_str());
+  }
+  return Status();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,187 @@
+// From a lazy inode to its path in lower. Each imported inode knows the directory and the slot of
+// its name there; while it is lazy it has not moved, so the way up is the way that it came.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "pool/lanes/seats.h"
+#include "tier/lower/lower.h"
+#include "tier/record/record.h"
+
+namespace cairn::tier {
+namespace {
+
+Status gone(uint64_t number) {
+  return fail(ESTALE, "inode %llu: its contents are in a covered directory that is no longer known",
+              static_cast<unsigned long long>(number));
+}
+
+}  // namespace
+
+Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, uint64_t unit,
+                              uint64_t number) {
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  std::vector<file::Listed> batch(1);
+  if (unit != 0) {
+    auto n = file::list_names(fs, *seat, directory, unit - 1, batch.data(), 1);
+    if (!n.ok()) return n.status();
+    if (*n == 1 && batch[0].inode == number) return batch[0];
+  }
+  batch.resize(64);
+  for (uint64_t cookie = 0;;) {
+    auto n = file::list_names(fs, *seat, directory, cookie, batch.data(), batch.size());
+    if (!n.ok()) return n.status();
+    if (*n == 0) return gone(number);
+    for (size_t i = 0; i < *n; ++i) {
+      if (batch[i].inode == number) return batch[i];
+    }
+    cookie = batch[*n - 1].cookie;
+  }
+}
+
+LowerTree::~LowerTree() {
+  for (Known* known = known_.load(); known != nullptr;) {
+    Known* next = known->next;
+    delete known;
+    known = next;
+  }
+}
+
+Result<const Known*> LowerTree::cover_of_top(uint64_t top) {
+  auto inode = file::live_inode(fs_, top);
+  if (!inode.ok()) return inode.status();
+  const uint64_t generation = (*inode)->generation.load();
+  for (const Known* known = known_.load(); known != nullptr; known = known->next) {
+    if (known->top == top && known->generation == generation) return known;
+  }
+  auto covers = find_covers(fs_, false);
+  if (!covers.ok()) return covers.status();
+  if (*covers == 0 || (*inode)->directory.parent.load() != *covers) return nullptr;
+  const Known* made = nullptr;
+  CAIRN_TRY(for_each_record(fs_, [&](const std::string& name, const CoverRecord& record) -> Status {
+    auto found = find_child(fs_, *covers, name);
+    if (!found.ok()) return found.status();
+    if (*found != top) return Status();
+    struct stat st = {};
+    if (const int64_t result = sys::lstatat(AT_FDCWD, record.path.c_str(), &st); result < 0)
+      return sys::failed(result, "the covered directory", record.path);
+    made = make_known(record.path, top, generation, st.st_dev);
+    return Status();
+  }));
+  return made;
+}
+
+const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64_t generation,
+                                   uint64_t device) {
+  auto* made = new Known{path, top, generation, device, known_.load()};
+  // Never changed once it is in the list, so the list needs no lock, and fork no care.
+  while (!known_.compare_exchange_weak(made->next, made)) {
+  }
+  return made;
+}
+
+Status LowerTree::confirm_device(uint64_t top, const std::string& path, uint64_t device) {
+  CAIRN_TRY_ASSIGN(known, cover_of_top(top));
+  if (known != nullptr && known->device == device) return Status();
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, top));
+  make_known(path, top, inode->generation.load(), device);  // the first one in the list is found
+  return Status();
+}
+
+Status LowerTree::move_cover(uint64_t top, const std::string& path) {
+  auto inode = file::live_inode(fs_, top);
+  if (!inode.ok()) return inode.status();
+  struct stat st = {};
+  if (const int64_t result = sys::lstatat(AT_FDCWD, path.c_str(), &st); result < 0)
+    return sys::failed(result, "stat", path);
+  // The first one in the list is found.
+  make_known(path, top, (*inode)->generation.load(), st.st_dev);
+  return Status();
+}
+
+Result<Place> LowerTree::locate(uint64_t number) {
+  constexpr unsigned deepest = 4096;
+  Place place;
+  std::vector<std::string> names;
+  uint64_t at = number;
+  for (unsigned depth = 0; depth < deepest; ++depth) {
+    auto inode = file::live_inode(fs_, at);
+    if (!inode.ok()) return inode.status();
+    const uint64_t parent = (*inode)->lower_parent.load();
+    if (parent == 0) {
+      auto cover = cover_of_top(at);
+      if (!cover.ok()) return cover.status();
+      if (*cover == nullptr) return gone(number);
+      place.cover = *cover;
+      place.path = place.cover->path;
+      for (auto name = names.rbegin(); name != names.rend(); ++name) place.path += "/" + *name;
+      return place;
+    }
+    auto above = file::live_inode(fs_, parent);
+    if (!above.ok()) return gone(number);
+    const uint64_t unit = (*inode)->lower_unit.load() & ~unit_is_new;
+    auto entry = entry_of(fs_, {*above, parent}, unit, at);
+    if (!entry.ok()) return entry.status();
+    names.emplace_back(entry->name, entry->length);
+    if (at == number) {
+      place.parent = parent;
+      place.name = names.back();
+      place.identity = entry->lower;
+      place.was_evicted = ((*inode)->flags.load() & format::flag_evicted) != 0;
+      if ((*inode)->ctime.load() == (*inode)->drained.load())
+        place.owner = static_cast<uint32_t>((*inode)->owner.load());
+    }
+    at = parent;
+  }
+  return gone(number);
+}
+
+Status LowerTree::climb(uint64_t directory, const Climb& visit) {
+  constexpr unsigned deepest = 65536;  // as path_of(); a damaged pool may lead in a circle
+  uint64_t at = directory;
+  for (unsigned depth = 0; depth < deepest; ++depth) {
+    auto inode = file::live_inode(fs_, at);
+    if (!inode.ok()) return inode.status();
+    const uint64_t parent = (*inode)->lower_parent.load();
+    if (parent == 0) return Status();
+    auto above = file::live_inode(fs_, parent);
+    if (!above.ok()) return above.status();
+    const uint64_t unit = (*inode)->lower_unit.load() & ~unit_is_new;
+    auto entry = entry_of(fs_, {*above, parent}, unit, at);
+    if (!entry.ok()) return entry.status();
+    const uint64_t before = entry->lower.size;
+    if (!entry->has_lower || !visit(at, &entry->lower.size)) return Status();
+    if (entry->lower.size != before)
+      CAIRN_TRY(set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length),
+                             &entry->lower));
+    at = parent;
+  }
+  return fail(EUCLEAN, "directory %llu: the chain of directories that it came from does not end",
+              static_cast<unsigned long long>(directory));
+}
+
+Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
+  return climb(directory, [newest](uint64_t, uint64_t* known) {
+    // Directories further up know something as new already, or have something unknown in them too.
+    if (*known == newest_unknown || *known >= newest) return false;
+    *known = newest;
+    return true;
+  });
+}
+
+std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {
+  // What `cairn run` starts has the preloaded library.
+  if (std::getenv("CAIRN_COVER") != nullptr) sys::call_past_preload();
+  return std::make_unique<LowerTree>(fs);
+}
+
+LowerTree& lower_of(file::FileSystem& fs) {
+  // Whoever attaches gives it one; a file system made otherwise keeps its own for good.
+  if (fs.lower == nullptr) fs.lower = make_lower(fs).release();
+  return *static_cast<LowerTree*>(fs.lower);
+}
+
+}  // namespace cairn::tier

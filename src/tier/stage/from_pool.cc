@@ -1,0 +1,112 @@
+#include "tier/stage/from_pool.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "file/data/io.h"
+#include "file/namespace/resolve.h"
+#include "tier/lower/beneath.h"
+#include "tier/record/attributes.h"
+#include "tier/system/open_files.h"
+#include "tier/system/pool_file.h"
+#include "tier/system/system.h"
+#include "tier/system/temp_file.h"
+
+namespace cairn::tier {
+
+file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
+}
+
+Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
+                     const std::function<bool(uint64_t bytes)>& advance) {
+  PoolFile from(fs, map.number, O_RDONLY);
+  CAIRN_TRY(from.status());
+  const uint64_t size = map.inode->size.load();
+  if (const int64_t result = sys::ftruncate(to, size); result < 0)
+    return sys::failed(result, "truncate", path);
+  CheckedCopy copy(to, path, advance);
+  for (uint64_t at = 0; at < size;) {
+    auto data = file::seek_data(*from, at);
+    if (data.code() == ENXIO) break;
+    if (!data.ok()) return data.status();
+    auto hole = file::seek_hole(*from, *data);
+    const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
+    // It ends early if the file is cut meanwhile, which its ctime says too.
+    CAIRN_TRY(copy.from_pool(*from, *data, end).status());
+    at = std::max(end, *data + 1);
+  }
+  return Status();
+}
+
+Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
+                      int fd, int old, const std::string& path) {
+  auto permissions = give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path);
+  if (!permissions.ok()) return permissions.status();
+  CAIRN_TRY(export_attributes(fs, map, fd, old));
+  return set_mode_and_times(fd, *permissions, wanted.atime, wanted.mtime, path);
+}
+
+namespace {
+
+// Owner, mode and times of what has just been made there. Somebody may have put something else in
+// its place: nothing is set by name.
+int64_t set_attributes_of(int directory, const std::string& name, const file::Attributes& wanted) {
+  const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
+  if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
+  const auto permissions = give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, name);
+  int64_t result = 0;
+  if (!S_ISLNK(wanted.mode)) {  // a link has no mode
+    if (!permissions.ok()) return -permissions.code();
+    // The mask of the process took some bits.
+    result = sys::chmodat(AT_FDCWD, path_of_open(fd.get()).c_str(), *permissions);
+  }
+  set_times_of_open(fd.get(), wanted.atime, wanted.mtime);
+  return result;
+}
+
+}  // namespace
+
+Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
+                    int directory, const std::string& path, const std::string& aside) {
+  int64_t result = 0;
+  if (S_ISLNK(wanted.mode)) {
+    std::string target;
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      auto text = file::link_text(fs, map);
+      if (!text.ok()) return text.status();
+      target = std::move(*text);
+    }
+    result = sys::symlinkat(target.c_str(), directory, aside.c_str());
+  } else {
+    result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
+  }
+  if (result == 0) result = set_attributes_of(directory, aside, wanted);
+  return result < 0 ? sys::failed(result, "cannot be created beside it", path) : Status();
+}
+
+bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
+                     const struct stat& st) {
+  if (!S_ISLNK(map.inode->mode.load())) {
+    // Who may use it is all that there is of one.
+    const file::Attributes wanted = attributes_now(fs, map);
+    return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
+           st.st_gid == wanted.gid;
+  }
+  std::string there;
+  if (sys::read_link(directory, name, &there) < 0) return false;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return false;
+  auto text = file::link_text(fs, map);
+  return text.ok() && *text == there;
+}
+
+}  // namespace cairn::tier

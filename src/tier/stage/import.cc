@@ -1,0 +1,105 @@
+// Importing: a lazy directory gets the names that lie in lower, lazy themselves.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/coarse_clock.h"
+#include "file/inode/attributes.h"
+#include "file/inode/xattr.h"
+#include "file/namespace/names.h"
+#include "pool/lanes/lock.h"
+#include "tier/claim/claim.h"
+#include "tier/lower/lower.h"
+#include "tier/record/attributes.h"
+#include "tier/record/record.h"
+
+namespace cairn::tier {
+
+ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map)
+    : fs_(fs), map_(map), seat_(fs.pool, pool::SeatGuard::OnlyLocks()) {
+  if (!seat_.ok()) return;
+  pool::acquire(fs.pool, *seat_, map.inode->append_lock);
+}
+
+ImportLock::~ImportLock() {
+  if (seat_.ok()) pool::release(fs_.pool, map_.inode->append_lock);
+}
+
+Status LowerTree::fill_directory(uint64_t number) {
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, number};
+  if (fs_.pool.read_only)
+    return fail(EROFS, "a directory that was not entered yet; pool %s is attached read-only",
+                fs_.pool.path.c_str());
+  const ImportLock lock(fs_, map);
+  if (!lock.ok()) return pool::no_seat(fs_.pool);
+  if ((map.inode->flags.load() & format::flag_lazy) == 0) return Status();
+  auto place = locate(number);
+  if (!place.ok()) return place.status();
+  CAIRN_TRY(import_names(*place, number));
+  return file::set_flags(fs_, number, 0, format::flag_lazy);
+}
+
+Status LowerTree::import_names(const Place& place, uint64_t number) {
+  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
+  const sys::Descriptor directory(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(directory.get(), &st); result < 0)
+    return sys::failed(result, "stat", place.path);
+  if (place.parent != 0 &&
+      !is_same_directory(place.identity, directory_identity(*place.cover, st, 0)))
+    return fail(ESTALE, "%s: it was replaced by another directory outside Cairn",
+                place.path.c_str());
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
+    return sys::failed(result, "cannot be listed", place.path);
+  for (const sys::Entry& entry : entries)
+    if (entry.name == claim_file && place.parent != 0)
+      CAIRN_TRY(refuse_covered(fs_, directory.get(), place.path));
+  uint64_t newest = sys::ctime_of(st);
+  for (const sys::Entry& entry : entries) {
+    if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
+      CAIRN_TRY(import_one(place, number, directory.get(), entry.name, &newest));
+  }
+  return raise_newest(number, newest);
+}
+
+Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
+                             const std::string& name, uint64_t* newest) {
+  struct stat st = {};
+  const int64_t result = sys::lstatat(fd, name.c_str(), &st);
+  if (result == -ENOENT) return Status();  // removed since it was listed
+  const std::string path = place.path + "/" + name;
+  if (result < 0) return sys::failed(result, "stat", path);
+  file::ImportedInode imported = {};
+  imported.mode = st.st_mode;
+  imported.uid = st.st_uid;
+  imported.gid = st.st_gid;
+  imported.size = S_ISREG(st.st_mode) ? static_cast<uint64_t>(st.st_size) : 0;
+  imported.units = static_cast<uint64_t>(st.st_blocks);
+  imported.links = st.st_nlink;
+  imported.atime = sys::atime_of(st);
+  imported.mtime = sys::mtime_of(st);
+  // Every change from now on has a later ctime, also when the clock of lower's host is ahead of
+  // ours.
+  imported.ctime = std::min(sys::ctime_of(st), coarse_now_ns() - 1);
+  imported.rdev = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+  if (S_ISLNK(st.st_mode)) {
+    if (const int64_t read = sys::read_link(fd, name.c_str(), &imported.target); read < 0)
+      return read == -ENOENT || read == -EINVAL ? Status() : sys::failed(read, "readlink", path);
+  }
+  *newest = std::max(*newest, sys::ctime_of(st));
+  const file::LowerIdentity identity =
+      S_ISDIR(st.st_mode) ? directory_identity(*place.cover, st, 0) : identity_of(*place.cover, st);
+  const Status status = file::import_name(fs_, directory, name, imported, identity);
+  // A process that was killed here before us may have got no further than the name.
+  if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());
+  if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return Status();
+  return import_attributes(fs_, directory, name, {fd, name.c_str(), path, st.st_dev, st.st_ino},
+                           imported.ctime);
+}
+
+}  // namespace cairn::tier
