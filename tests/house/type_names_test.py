@@ -10,9 +10,7 @@ TYPE = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:struct|class|enum class|enum)\
                   r"(?:alignas\(\w+\)\s*)?(\w+)[^;{]*\{", re.M)
 
 # Names that still mean several things, with the headers that declare them.
-ALLOWED = {
-    "Entry": "format/entry tier/system",
-}
+ALLOWED = {}
 
 
 def check(sources, allowed):

@@ -91,10 +91,10 @@ TEST_F(KeptDirectoryTest, OneThatOthersCanWriteToIsTold) {
   put(path + "/origin-item", "brought");
   ASSERT_EQ(chmod(path.c_str(), 0775), 0);
   EXPECT_EQ(count(covered), 0U);
-  EXPECT_EQ(tier::bring_back(directory(), no_owner), -EPERM);
+  EXPECT_EQ(tier::restore(directory(), no_owner), -EPERM);
   EXPECT_EQ(get(path + "/item"), "put away");
   ASSERT_EQ(chmod(path.c_str(), 0755), 0);
-  EXPECT_EQ(tier::bring_back(directory(), no_owner), 0);
+  EXPECT_EQ(tier::restore(directory(), no_owner), 0);
   EXPECT_EQ(get(lower_ + "/brought"), "put away");
 }
 

@@ -254,12 +254,12 @@ Result<std::vector<std::string>> LowerSet::names() const {
   const int64_t opened = sys::open_in(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return sys::failed(opened, "open", path_);
   const sys::Descriptor again(static_cast<int>(opened));
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t listed = sys::list(again.get(), &entries); listed < 0)
     return sys::failed(listed, "list", path_);
   std::vector<std::string> names;
   names.reserve(entries.size());
-  for (sys::Entry& entry : entries) names.push_back(std::move(entry.name));
+  for (sys::DirectoryEntry& entry : entries) names.push_back(std::move(entry.name));
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -184,10 +184,10 @@ Result<std::vector<std::string>> FileCollector::all_marks() const {
   auto directory = open_directory(place_.get(), "", parent);
   if (directory.code() == ENOENT) return marks;
   if (!directory.ok()) return directory.status();
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = sys::list(directory->get(), &entries); result < 0 && result != -ENOENT)
     return sys::failed(result, "list", parent);
-  for (const sys::Entry& entry : entries)
+  for (const sys::DirectoryEntry& entry : entries)
     if (entry.name.starts_with(start)) marks.push_back(entry.name);
   return marks;
 }

@@ -81,7 +81,7 @@ bool is_removed(Job& job, const LocalEntry& entry) {
 Status displace(Job& job, const LocalEntry& entry) {
   auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  return tier::put_away(job.fs(), {*parent, entry.parent}, entry.name);
+  return tier::displace(job.fs(), {*parent, entry.parent}, entry.name);
 }
 
 Result<uint64_t> directory_at(Job& job, const std::string& path) {

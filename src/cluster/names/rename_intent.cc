@@ -111,12 +111,12 @@ class Notes {
   [[nodiscard]] const RecordsDirectory& records() const { return records_; }
   // Of all that look like notes and what belongs to them.
   [[nodiscard]] Result<std::vector<std::string>> names() const {
-    std::vector<sys::Entry> entries;
+    std::vector<sys::DirectoryEntry> entries;
     if (const int64_t result = sys::list(directory_.get(), &entries);
         result < 0 && result != -ENOENT)
       return sys::failed(result, "read directory", path());
     std::vector<std::string> names;
-    for (const sys::Entry& entry : entries)
+    for (const sys::DirectoryEntry& entry : entries)
       if (entry.name.starts_with(prefix)) names.push_back(entry.name);
     return names;
   }

@@ -163,8 +163,8 @@ std::string owner_of(const std::string& name, std::string* tag) {
 
 // Removes what no record owns in one directory.
 void clean_names(const RecordsDirectory& records, const sys::Descriptor& directory,
-                 const std::string& path, const std::vector<sys::Entry>& names) {
-  for (const sys::Entry& entry : names) {
+                 const std::string& path, const std::vector<sys::DirectoryEntry>& names) {
+  for (const sys::DirectoryEntry& entry : names) {
     struct stat st = {};
     std::string tag;
     const bool unfinished = is_unfinished(entry.name);
@@ -187,7 +187,7 @@ Status clean_below(const RecordsDirectory& records, const std::string& top) {
   CAIRN_TRY(
       records.for_each_directory(top, true,
                                  [&](const sys::Descriptor& directory, const std::string& path,
-                                     const std::vector<sys::Entry>& names) {
+                                     const std::vector<sys::DirectoryEntry>& names) {
                                    clean_names(records, directory, path, names);
                                    if (!path.empty() && path != top) below.push_back(path);
                                    return Status();
@@ -256,10 +256,10 @@ namespace {
 
 Status forget_in(const sys::Descriptor& directory, const std::string& name,
                  const std::string& place) {
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0 && result != -ENOENT)
     return sys::failed(result, "read directory", place);
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (!is_made_of(entry.name, name + aside_suffix, 16) &&
         !is_made_of(entry.name, name + mark_suffix, 33) &&
         !is_made_of(entry.name, name + ahead_suffix, 33))
@@ -308,8 +308,8 @@ Status for_each_in(const RecordsDirectory& records, const std::string& below, bo
                    const VisitShared& visit, PassedOver* passed) {
   const std::string suffix = record_suffix;
   const auto visit_directory = [&](const sys::Descriptor& directory, const std::string& path,
-                                   const std::vector<sys::Entry>& names) -> Status {
-    for (const sys::Entry& entry : names) {
+                                   const std::vector<sys::DirectoryEntry>& names) -> Status {
+    for (const sys::DirectoryEntry& entry : names) {
       if (!entry.name.ends_with(suffix)) continue;
       const std::string record = joined(path, entry.name);
       const std::string file = record.substr(0, record.size() - suffix.size());

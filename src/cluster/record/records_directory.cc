@@ -205,11 +205,11 @@ Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, 
     auto directory = open_directory(here.path);
     if (directory.code() == ENOENT) continue;
     CAIRN_TRY(directory.status());
-    std::vector<sys::Entry> names;
+    std::vector<sys::DirectoryEntry> names;
     if (const int64_t result = sys::list(directory->get(), &names); result < 0 && result != -ENOENT)
       return sys::failed(result, "read directory", path_of(here.path));
     CAIRN_TRY(visit(*directory, here.path, names));
-    for (const sys::Entry& name : names) {
+    for (const sys::DirectoryEntry& name : names) {
       if (!deep || (name.type != DT_DIR && name.type != DT_UNKNOWN)) continue;
       const std::string below = joined(here.path, name.name);
       struct stat st = {};

@@ -80,7 +80,7 @@ class RecordsDirectory {
   // below the first one, are passed over.
   using Visit =
       std::function<Status(const tier::sys::Descriptor& directory, const std::string& path,
-                           const std::vector<tier::sys::Entry>& names)>;
+                           const std::vector<tier::sys::DirectoryEntry>& names)>;
   Status for_each_directory(const std::string& path, bool deep, const Visit& visit,
                             PassedOver* passed = nullptr) const;
   static constexpr size_t most_levels = 4096;

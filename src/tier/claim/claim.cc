@@ -88,9 +88,9 @@ std::vector<std::string> joined_names(int directory) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return names;
   const sys::Descriptor all(static_cast<int>(opened));
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (sys::list(all.get(), &entries) < 0) return names;
-  for (const sys::Entry& entry : entries)
+  for (const sys::DirectoryEntry& entry : entries)
     if (entry.name.rfind(joined_prefix, 0) == 0) names.push_back(entry.name);
   return names;
 }
@@ -156,7 +156,7 @@ int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
   const std::string next = successor(directory, owner);
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
-  *brought = bring_back(directory, owner);
+  *brought = restore(directory, owner);
   // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
   remove_records(directory, owner);
   const int64_t result = sys::unlinkat(directory, claim_file, 0);

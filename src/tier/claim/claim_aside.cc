@@ -64,11 +64,11 @@ void remove_claims_left(int directory) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return;
   const sys::Descriptor all(static_cast<int>(opened));
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (sys::list(all.get(), &entries) < 0) return;
   const std::string system = this_system();
   std::vector<std::string> left;
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     // What has this form and is neither the claim nor one that has joined it.
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))

@@ -88,7 +88,7 @@ int64_t mark_new(int covered, const Mark& mark, uint64_t owner, sys::Descriptor*
   if (result < 0) return result == -ENOENT ? -EEXIST : result;
   // Some file systems give each directory the same mode. One that was there can be the user's.
   if (is_made ? is_open_to_others(permissions) : !is_closed(permissions)) return -EEXIST;
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   result = list_of(kept->get(), &entries);
   if (result == 0) result = entries.empty() ? write_mark(kept->get(), mark) : -EEXIST;
   return result < 0 ? result : sys::fsync_directory(covered);
@@ -143,11 +143,11 @@ std::vector<sys::Descriptor> find_kept_directories(const file::FileSystem& fs, i
                                                    uint64_t owner) {
   const Claim own = own_claim(fs, "");
   const std::string first = start_of_name(own) + own.uuid;
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   // Who may not list the covered directory has no other one.
   if (list_of(covered, &entries) < 0) entries = {{first, 0}};
   std::vector<sys::Descriptor> found;
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (entry.name.rfind(start_of_name(own), 0) != 0) continue;
     sys::Descriptor kept;
     Mark mark;
@@ -167,9 +167,9 @@ int64_t open_kept_directory(int covered, const std::string& name, uint64_t owner
 }
 
 int64_t remove_kept_directory(int covered, uint64_t owner, int kept) {
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t listed = list_of(kept, &entries); listed < 0) return listed;
-  for (const sys::Entry& entry : entries)
+  for (const sys::DirectoryEntry& entry : entries)
     if (entry.name != kept_mark) return -ENOTEMPTY;
   Mark mark;
   if (const int64_t read = read_mark(kept, owner, &mark); read < 0) return read;
@@ -192,7 +192,7 @@ std::string kept_name(const std::string& name) {
 
 bool is_origin(const std::string& name) { return name.rfind(origin_prefix, 0) == 0; }
 
-int64_t list_of(int directory, std::vector<sys::Entry>* entries) {
+int64_t list_of(int directory, std::vector<sys::DirectoryEntry>* entries) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return opened;
   const sys::Descriptor all(static_cast<int>(opened));

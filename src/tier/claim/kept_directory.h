@@ -51,6 +51,6 @@ inline constexpr const char* origin_prefix = "origin-";
 bool is_origin(const std::string& name);
 
 // The names in an open directory, from the first one on, whoever has read it before.
-int64_t list_of(int directory, std::vector<sys::Entry>* entries);
+int64_t list_of(int directory, std::vector<sys::DirectoryEntry>* entries);
 
 }  // namespace cairn::tier

@@ -43,11 +43,11 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
 }
 
 int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<Kept>* found) {
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   int64_t result = list_of(kept->get(), &entries);
   if (result < 0) return result;
   int64_t first_error = 0;
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (!is_origin(entry.name)) continue;
     Kept item = {kept, entry.name.substr(std::strlen(origin_prefix)), "", 0};
     result = read_origin(kept->get(), entry.name, &item);
@@ -73,7 +73,7 @@ int64_t open_parent(int above, const std::string& path, sys::Descriptor* parent,
   return fd;
 }
 
-int64_t bring_back(int above, const Kept& item) {
+int64_t restore(int above, const Kept& item) {
   sys::Descriptor parent;
   std::string name;
   int64_t result = open_parent(above, item.origin, &parent, &name);
@@ -92,13 +92,13 @@ int64_t bring_back(int above, const Kept& item) {
 
 }  // namespace
 
-int64_t bring_back(int directory, uint64_t owner) {
-  std::vector<sys::Entry> entries;
+int64_t restore(int directory, uint64_t owner) {
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = list_of(directory, &entries); result < 0) return result;
   std::vector<std::shared_ptr<sys::Descriptor>> places;
   std::vector<Kept> found;
   int64_t first_error = 0;
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (entry.name.rfind(drain_prefix, 0) != 0) continue;
     // Others may write to the covered directory, and would say where what is theirs goes.
     const auto kept = std::make_shared<sys::Descriptor>();
@@ -115,7 +115,7 @@ int64_t bring_back(int directory, uint64_t owner) {
   });
   const KeepTimes times(directory);
   for (const Kept& item : found)
-    if (const int64_t result = bring_back(directory, item); first_error == 0) first_error = result;
+    if (const int64_t result = restore(directory, item); first_error == 0) first_error = result;
   // What drains have kept in one may stay there.
   for (const auto& place : places) remove_kept_directory(directory, owner, place->get());
   return first_error;

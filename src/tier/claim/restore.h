@@ -11,6 +11,6 @@ namespace cairn::tier {
 // could do everything. Where something else has the name, or its directory is gone, it stays. 0, or
 // the first -errno: what cannot be brought back does not hold up the rest. Safe to repeat. `owner`:
 // CoverRecord::owner.
-int64_t bring_back(int directory, uint64_t owner);
+int64_t restore(int directory, uint64_t owner);
 
 }  // namespace cairn::tier

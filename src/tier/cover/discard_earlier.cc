@@ -15,12 +15,12 @@ namespace {
 
 // The claim stays, so nobody else brings back what was put away for changes that are discarded. A
 // drain of the next cover would remove it.
-Status bring_back_below(const std::string& path, uint64_t owner) {
+Status restore_below(const std::string& path, uint64_t owner) {
   const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());
-  const int64_t brought = bring_back(fd.get(), owner);
+  const int64_t brought = restore(fd.get(), owner);
   return brought < 0 ? sys::failed(brought, "bring back all that was put away below", path)
                      : Status();
 }
@@ -48,7 +48,7 @@ Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string&
   CAIRN_TRY_ASSIGN(top, find_child(fs, covers, name));
   cover.top = top;
   // First: a process that is killed before the record goes leaves removals that are still known.
-  CAIRN_TRY(bring_back_below(path, record->owner));
+  CAIRN_TRY(restore_below(path, record->owner));
   if (options.before_discard) CAIRN_TRY(options.before_discard(cover));
   CAIRN_TRY(remove_record(fs, covers, name));
   // As in discard_cover(): from here on it does not exist.

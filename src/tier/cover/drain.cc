@@ -54,16 +54,19 @@ bool needs_no_place(DrainState& state, const Where& where, const file::Listed& l
 // A directory that is about to be looked through. What somebody has removed in lower is made again
 // if something is to be written there, as a file is that was changed here; else it stays removed.
 // False: nothing is to be done in it.
-bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map,
-                std::optional<file::LowerIdentity>* identity) {
-  auto needed = has_undrained(
-      state.fs, {listed.inode, map, "", false, {}, drain_mode_in(state.fs, map, where.mode)});
+bool make_again(const DrainName& item, std::optional<file::LowerIdentity>* identity) {
+  auto needed =
+      has_undrained(item.state.fs, {item.listed.inode,
+                                    item.map,
+                                    "",
+                                    false,
+                                    {},
+                                    drain_mode_in(item.state.fs, item.map, item.where.mode)});
   if (!needed.ok()) {
-    state.failed(where.path + "/" + name_of(listed), needed.status());
+    item.state.failed(item.where.path + "/" + name_of(item.listed), needed.status());
     return false;
   }
-  return *needed && drain_directory(state, where, lower, listed, map, identity);
+  return *needed && drain_directory(item, identity);
 }
 
 void create_in(DrainState& state, const Where& where, file::Tree* tree,
@@ -89,7 +92,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           if (Together::suits(state.fs, where, listed, map))
             together.add(listed, map);
           else
-            drain_name(state, where, lower, listed, map);
+            drain_name({state, where, lower, listed, map});
           return Status();
         }
         if (const Status entered = tree->enter(where.map, listed); !entered.ok()) {
@@ -107,12 +110,12 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           state.skipped.insert(listed.inode);
           return Status();
         }
-        if (fresh && !drain_directory(state, where, lower, listed, map, &identity)) {
+        if (fresh && !drain_directory({state, where, lower, listed, map}, &identity)) {
           state.skipped.insert(listed.inode);
           return Status();
         }
         if (state.gone.count(listed.inode) != 0 &&
-            !make_again(state, where, lower, listed, map, &identity))
+            !make_again({state, where, lower, listed, map}, &identity))
           return Status();
         // Nothing was changed below a directory that was never entered.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)

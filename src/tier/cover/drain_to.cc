@@ -246,7 +246,7 @@ class Writer {
     }
     const sys::Descriptor there(static_cast<int>(std::max<int64_t>(-1, opened)));
     struct stat st = {};
-    std::vector<sys::Entry> entries;
+    std::vector<sys::DirectoryEntry> entries;
     int64_t looked = opened < 0 ? opened : sys::fstat(there.get(), &st);
     if (looked == 0 && made == 0) looked = list_of(there.get(), &entries);
     if (looked < 0) {

@@ -78,7 +78,7 @@ Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& 
   return file::LowerIdentity{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
 }
 
-Status put_away(file::FileSystem& fs, const file::Map& directory, const std::string& name) {
+Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name) {
   CAIRN_TRY_ASSIGN(identity, removed_name(fs, directory, name));
   CAIRN_TRY_ASSIGN(place, lower_of(fs).locate(directory.number));
   const std::string path = place.path + "/" + name;

@@ -16,6 +16,6 @@ Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& 
                                          const std::string& name);
 // ENOENT: there is no such name. ESTALE: lower has something else there, or something in it was
 // changed; a drain will tell.
-Status put_away(file::FileSystem& fs, const file::Map& directory, const std::string& name);
+Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name);
 
 }  // namespace cairn::tier

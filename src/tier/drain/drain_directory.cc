@@ -50,7 +50,7 @@ bool is_empty(int directory) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return false;
   const sys::Descriptor fd(static_cast<int>(opened));
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   return sys::list(fd.get(), &entries) == 0 && entries.empty();
 }
 
@@ -115,64 +115,66 @@ int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, str
 
 }  // namespace
 
-bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
-                     const file::Listed& listed, const file::Map& map,
-                     std::optional<file::LowerIdentity>* made_one) {
-  const std::string path = where.path + "/" + name_of(listed);
-  const int64_t opened = lower.touch();
+bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* made_one) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const int64_t opened = item.lower.touch();
   if (opened < 0) {
-    state.not_opened(where, path, opened);
+    item.state.not_opened(item.where, path, opened);
     return false;
   }
   const auto fd = static_cast<int>(opened);
   struct stat st = {};
-  const InLower in_lower = look(state.known, fd, listed, &st);
-  if (in_lower != InLower::nothing && !make_way(state, where, fd, listed, map, in_lower, st))
+  const InLower in_lower = look(item.state.known, fd, item.listed, &st);
+  if (in_lower != InLower::nothing &&
+      !make_way(item.state, item.where, fd, item.listed, item.map, in_lower, st))
     return false;
   // Something was, when a drain was killed before it had noted that.
-  if (in_lower == InLower::nothing && listed.has_lower && state.gone.count(map.number) == 0)
-    forget(state, where, listed);
-  const int64_t made = sys::mkdirat(fd, listed.name, unfinished_mode);
+  if (in_lower == InLower::nothing && item.listed.has_lower &&
+      item.state.gone.count(item.map.number) == 0)
+    forget(item.state, item.where, item.listed);
+  const int64_t made = sys::mkdirat(fd, item.listed.name, unfinished_mode);
   if (made < 0 && made != -EEXIST) {
-    state.failed(path, sys::failed(made, "mkdir", path));
+    item.state.failed(path, sys::failed(made, "mkdir", path));
     return false;
   }
-  if (made == 0) ++state.report.directories;
+  if (made == 0) ++item.state.report.directories;
   sys::Descriptor there;
-  if (const int64_t result = open_made(fd, listed, &there, &st); result < 0) {
-    state.failed(path, sys::failed(result, "mkdir", path));
+  if (const int64_t result = open_made(fd, item.listed, &there, &st); result < 0) {
+    item.state.failed(path, sys::failed(result, "mkdir", path));
     return false;
   }
   // It has been exchanged for another one since it was looked at, or since it was made.
-  const bool is_known =
-      made < 0 && in_lower == InLower::remembered && is_remembered(state.known, listed.lower, st);
+  const bool is_known = made < 0 && in_lower == InLower::remembered &&
+                        is_remembered(item.state.known, item.listed.lower, st);
   const bool has_names = !is_known && !is_empty(there.get());
-  if ((made == 0 && has_names) || (!is_known && !may_be_taken(state, st, map, has_names))) {
+  if ((made == 0 && has_names) ||
+      (!is_known && !may_be_taken(item.state, st, item.map, has_names))) {
     const std::string text =
         "a directory of user " + std::to_string(st.st_uid) + " with mode " + octal(st.st_mode) +
         " exists there, created outside Cairn; it stays as it is, and the pool keeps its own";
-    state.conflict(where, path, text.c_str());
+    item.state.conflict(item.where, path, text.c_str());
     return false;
   }
   if (made == 0) mark_unfinished(there.get(), &st);
   // Somebody else's: what lies in it already is not ours to remove with it.
   const bool is_foreign = made < 0 && has_names;
   // Made by a drain that was killed: what that one put into it is known.
-  const uint64_t newest = is_known ? uint64_t{listed.lower.size} : 0;
-  const file::LowerIdentity identity = directory_identity(state.known, st, newest);
-  const Status status = remember(state, where, name_of(listed), &identity);
+  const uint64_t newest = is_known ? uint64_t{item.listed.lower.size} : 0;
+  const file::LowerIdentity identity = directory_identity(item.state.known, st, newest);
+  const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
   if (!status.ok()) {
     // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.
-    if (made == 0) sys::unlinkat(fd, listed.name, AT_REMOVEDIR);
-    if (status.code() != ENOENT) state.failed(path, status);
+    if (made == 0) sys::unlinkat(fd, item.listed.name, AT_REMOVEDIR);
+    if (status.code() != ENOENT) item.state.failed(path, status);
     return false;
   }
   *made_one = identity;
   // One that somebody has removed there has its place already, and what its names remember is about
   // that.
-  if (state.gone.erase(map.number) == 0) set_home(state.fs, where, name_of(listed), map, true);
-  if (is_foreign) note_foreign(state, map.number);
-  set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it
+  if (item.state.gone.erase(item.map.number) == 0)
+    set_home(item.state.fs, item.where, name_of(item.listed), item.map, true);
+  if (is_foreign) note_foreign(item.state, item.map.number);
+  set_drained(item.state.fs, item.map, 0);  // its mode and times are set when everything is in it
   return true;
 }
 

@@ -78,15 +78,14 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
   return false;
 }
 
-Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
-               const file::Listed& listed, const file::Map& map, InLower expected) {
+Tried try_once(const DrainName& item, InLower expected) {
   Aside aside;
-  aside.name = state.aside;
+  aside.name = item.state.aside;
   aside.expected = expected;
-  const Tried written = write_aside(state, where, lower, listed, map, &aside);
+  const Tried written = write_aside(item, &aside);
   if (written != Tried::done) return written;
   const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
-  return take_aside(state, where, lower, listed, map, synced, &aside);
+  return take_aside(item, synced, &aside);
 }
 
 // Since it was begun to be written aside.
@@ -119,41 +118,40 @@ bool is_left_when_busy(const DrainState& state) {
 
 }  // namespace
 
-Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
-                  const file::Listed& listed, const file::Map& map, Aside* aside) {
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
-  const auto shape = shape_at_rest(state.fs, map);
+Tried write_aside(const DrainName& item, Aside* aside) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const auto fd = static_cast<int>(item.lower.fd());
+  const auto shape = shape_at_rest(item.state.fs, item.map);
   if (!shape.ok()) {
-    state.failed(path, shape.status());
+    item.state.failed(path, shape.status());
     return Tried::failed;
   }
   aside->shape = *shape;
   aside->clock = clock_set_to();
-  aside->change_time = change_time(state.fs, map);
+  aside->change_time = change_time(item.state.fs, item.map);
   const bool has_ticked = wait_for_tick(aside->change_time);
-  if (!still_names(state.fs, where, listed, map))
+  if (!still_names(item.state.fs, item.where, item.listed, item.map))
     return Tried::failed;  // moved on: the next drain's
   // Stores through a mapping move no time on: while there is one, the file is drained every time.
-  aside->mark =
-      has_ticked && map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
-  const file::Attributes wanted = attributes_now(state.fs, map);
-  Status status = state.journal.write({where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
-  const uint64_t done = state.done;
+  aside->mark = has_ticked && item.map.inode->links.load() == 1 &&
+                !file::is_pinned(item.state.fs, item.map.number);
+  const file::Attributes wanted = attributes_now(item.state.fs, item.map);
+  Status status = item.state.journal.write({item.where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
+  const uint64_t done = item.state.done;
   if (status.ok())
-    status = S_ISREG(wanted.mode) ? write_regular(state, where, listed, map, wanted, fd, aside)
-                                  : make_special(state.fs, map, wanted, fd, path, aside->name);
-  aside->copied = state.done - done;
-  return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
+    status = S_ISREG(wanted.mode)
+                 ? write_regular(item.state, item.where, item.listed, item.map, wanted, fd, aside)
+                 : make_special(item.state.fs, item.map, wanted, fd, path, aside->name);
+  aside->copied = item.state.done - done;
+  return status.ok() ? Tried::done : give_up(item.state, fd, item.map, path, *aside, status);
 }
 
-Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
-                 const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside) {
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
+Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const auto fd = static_cast<int>(item.lower.fd());
   Status status;
   if (synced < 0) status = sys::failed(synced, "fsync", path);
-  const bool changed = has_changed(state, map, *aside);
+  const bool changed = has_changed(item.state, item.map, *aside);
   if (status.ok() && !changed) {
     // Of what was written, not of what may have its name by now.
     const int64_t result = aside->file.ok() ? sys::fstat(aside->file.get(), &aside->st)
@@ -167,118 +165,119 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
       closed.st_dev == aside->st.st_dev && closed.st_ino == aside->st.st_ino &&
       closed.st_size == aside->st.st_size)
     aside->st = closed;
-  if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
+  if (!status.ok() || changed) return give_up(item.state, fd, item.map, path, *aside, status);
   // Opened while it was copied.
-  if (is_open_among_nodes(state, map)) {
-    remove_copy(state, fd, *aside);
+  if (is_open_among_nodes(item.state, item.map)) {
+    remove_copy(item.state, fd, *aside);
     return Tried::again;
   }
-  if (lower.touch() < 0) {  // the copy may have taken long
-    remove_copy(state, fd, *aside);
-    postpone(state, where, map);
+  if (item.lower.touch() < 0) {  // the copy may have taken long
+    remove_copy(item.state, fd, *aside);
+    postpone(item.state, item.where, item.map);
     return Tried::failed;
   }
-  if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
-  ++state.report.files;
-  if (S_ISREG(aside->st.st_mode)) state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
-  if (map.inode->links.load() > 1)
-    note_linked(state, where, listed, map, identity_of(state.known, aside->st), aside->change_time);
+  if (!publish(item, *aside)) return Tried::failed;
+  ++item.state.report.files;
+  if (S_ISREG(aside->st.st_mode))
+    item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
+  if (item.map.inode->links.load() > 1)
+    note_linked(item.state, item.where, item.listed, item.map,
+                identity_of(item.state.known, aside->st), aside->change_time);
   return Tried::done;
 }
 
-bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
-                       const file::Listed& listed, const file::Map& map) {
-  const auto type = static_cast<uint32_t>(map.inode->mode.load()) & S_IFMT;
+bool take_same_special(const DrainName& item) {
+  const auto type = static_cast<uint32_t>(item.map.inode->mode.load()) & S_IFMT;
   if (type != S_IFLNK && type != S_IFIFO && type != S_IFSOCK) return false;
   struct stat st = {};
-  const uint64_t changed = change_time(state.fs, map);
-  const auto directory = static_cast<int>(lower.fd());
-  if (look(state.known, directory, listed, &st) != InLower::other ||
-      (st.st_mode & S_IFMT) != type || !is_same_special(state.fs, directory, listed.name, map, st))
+  const uint64_t changed = change_time(item.state.fs, item.map);
+  const auto directory = static_cast<int>(item.lower.fd());
+  if (look(item.state.known, directory, item.listed, &st) != InLower::other ||
+      (st.st_mode & S_IFMT) != type ||
+      !is_same_special(item.state.fs, directory, item.listed.name, item.map, st))
     return false;
-  if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
-  const file::LowerIdentity identity = identity_of(state.known, st);
-  if (!remember(state, where, name_of(listed), &identity).ok()) return false;
-  set_home(state.fs, where, name_of(listed), map, false);
-  set_drained(state.fs, map, changed);
+  if (!item.state.fs.pool.is_volatile && !item.lower.sync().ok()) return false;
+  const file::LowerIdentity identity = identity_of(item.state.known, st);
+  if (!remember(item.state, item.where, name_of(item.listed), &identity).ok()) return false;
+  set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
+  set_drained(item.state.fs, item.map, changed);
   return true;
 }
 
-Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
-               const file::Listed& listed, const file::Map& map, InLower* expected) {
+Way clear_name(const DrainName& item, InLower* expected) {
   struct stat st = {};
-  const auto directory = static_cast<int>(lower.fd());
-  auto looked = try_to_look(state.known, directory, listed, &st);
+  const auto directory = static_cast<int>(item.lower.fd());
+  auto looked = try_to_look(item.state.known, directory, item.listed, &st);
   if (!looked.ok()) {
-    const std::string path = where.path + "/" + name_of(listed);
-    state.failed(path, sys::failed(-looked.code(), "stat", path));
+    const std::string path = item.where.path + "/" + name_of(item.listed);
+    item.state.failed(path, sys::failed(-looked.code(), "stat", path));
     return Way::blocked;
   }
   *expected = *looked;
   if (*expected == InLower::other) {
-    if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
-    state.conflict(where, where.path + "/" + name_of(listed),
-                   listed.has_lower ? "changed there outside Cairn; both are kept"
-                                    : "created there outside Cairn; both are kept");
+    if (take_same_special(item)) return Way::not_needed;
+    item.state.conflict(item.where, item.where.path + "/" + name_of(item.listed),
+                        item.listed.has_lower ? "changed there outside Cairn; both are kept"
+                                              : "created there outside Cairn; both are kept");
     return Way::blocked;
   }
   if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
-    if (!clear_way(state, where, directory, listed)) return Way::blocked;
+    if (!clear_way(item.state, item.where, directory, item.listed)) return Way::blocked;
     *expected = InLower::nothing;
   }
   return Way::free;
 }
 
-bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
-                   const file::Listed& listed, const file::Map& map, InLower* expected) {
-  if (is_drained(state.fs, where, listed, map)) return false;
+bool needs_writing(const DrainName& item, InLower* expected) {
+  if (is_drained(item.state.fs, item.where, item.listed, item.map)) return false;
   struct stat st = {};
   // Drained under this name before its directory was, and evicted or not since.
-  const bool may_be_there =
-      listed.has_lower && change_time(state.fs, map) == map.inode->drained.load();
-  if ((map.inode->flags.load() & format::flag_lazy) != 0) {
-    if (may_be_there && lower.fd() >= 0 &&
-        look(state.known, static_cast<int>(lower.fd()), listed, &st) == InLower::remembered)
+  const bool may_be_there = item.listed.has_lower &&
+                            change_time(item.state.fs, item.map) == item.map.inode->drained.load();
+  if ((item.map.inode->flags.load() & format::flag_lazy) != 0) {
+    if (may_be_there && item.lower.fd() >= 0 &&
+        look(item.state.known, static_cast<int>(item.lower.fd()), item.listed, &st) ==
+            InLower::remembered)
       return false;
-    if (drain_lazy(state, where, lower, listed, map)) return false;
+    if (drain_lazy(item)) return false;
   }
-  const int64_t fd = lower.fd();
+  const int64_t fd = item.lower.fd();
   if (fd < 0) {
-    state.not_opened(where, where.path + "/" + name_of(listed), fd);
+    item.state.not_opened(item.where, item.where.path + "/" + name_of(item.listed), fd);
     return false;
   }
-  if (may_be_there && look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered) {
-    if (map.inode->links.load() > 1 && state.linked.count(map.number) == 0)
-      note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
+  if (may_be_there &&
+      look(item.state.known, static_cast<int>(fd), item.listed, &st) == InLower::remembered) {
+    if (item.map.inode->links.load() > 1 && item.state.linked.count(item.map.number) == 0)
+      note_linked(item.state, item.where, item.listed, item.map, item.listed.lower,
+                  item.map.inode->drained.load());
     return false;
   }
-  if (lower.touch() < 0) {
-    postpone(state, where, map);
-    if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
+  if (item.lower.touch() < 0) {
+    postpone(item.state, item.where, item.map);
+    if (item.map.inode->links.load() > 1) item.state.linked[item.map.number].is_complete = false;
     return false;
   }
-  if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return false;
-  const Way way = clear_name(state, where, lower, listed, map, expected);
-  if (way == Way::blocked && map.inode->links.load() > 1)
-    state.linked[map.number].is_complete = false;
-  return way == Way::free && !drain_moved(state, where, lower, listed, map, *expected);
+  if (item.map.inode->links.load() > 1 && drain_link(item)) return false;
+  const Way way = clear_name(item, expected);
+  if (way == Way::blocked && item.map.inode->links.load() > 1)
+    item.state.linked[item.map.number].is_complete = false;
+  return way == Way::free && !drain_moved(item, *expected);
 }
 
-void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map) {
+void drain_name(const DrainName& item) {
   InLower expected = InLower::nothing;
-  if (!needs_writing(state, where, lower, listed, map, &expected)) return;
-  const int most = is_left_when_busy(state) ? 1 : attempts;
+  if (!needs_writing(item, &expected)) return;
+  const int most = is_left_when_busy(item.state) ? 1 : attempts;
   Tried tried = Tried::again;
-  for (int i = 0; i < most && tried == Tried::again; ++i)
-    tried = try_once(state, where, lower, listed, map, expected);
-  if (tried == Tried::again && is_left_when_busy(state))
-    postpone(state, where, map);
+  for (int i = 0; i < most && tried == Tried::again; ++i) tried = try_once(item, expected);
+  if (tried == Tried::again && is_left_when_busy(item.state))
+    postpone(item.state, item.where, item.map);
   else if (tried == Tried::again)
-    state.failed(where.path + "/" + name_of(listed),
-                 fail(EBUSY, "it is being written; drain again when the writer has finished"));
-  if (tried != Tried::done && map.inode->links.load() > 1)
-    state.linked[map.number].is_complete = false;
+    item.state.failed(item.where.path + "/" + name_of(item.listed),
+                      fail(EBUSY, "it is being written; drain again when the writer has finished"));
+  if (tried != Tried::done && item.map.inode->links.load() > 1)
+    item.state.linked[item.map.number].is_complete = false;
 }
 
 }  // namespace cairn::tier

@@ -69,8 +69,8 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
   int64_t opened = sys::openat(directory, listed.name, O_RDONLY | flags);
   if (opened == -EACCES) opened = sys::openat(directory, listed.name, O_WRONLY | flags);
   if (opened != -EACCES) return checked(opened);
-  return open_closed(checked(sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW)),
-                     O_RDONLY | O_NONBLOCK);
+  return open_unreadable(checked(sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW)),
+                         O_RDONLY | O_NONBLOCK);
 }
 
 // A hint: whoever goes by it compares the file with what the pool remembers.
@@ -83,84 +83,88 @@ bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
 
 }  // namespace
 
-bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map) {
-  const std::string path = where.path + "/" + name_of(listed);
+bool drain_lazy(const DrainName& item) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
   // Its other names in lower are files of their own in the pool, and keep what they have: this one
   // is written anew.
-  if (has_other_names(lower, listed) && lower_of(state.fs).stage(map.number).ok()) return false;
-  const ImportLock lock(state.fs, map);
+  if (has_other_names(item.lower, item.listed) &&
+      lower_of(item.state.fs).stage(item.map.number).ok())
+    return false;
+  const ImportLock lock(item.state.fs, item.map);
   if (!lock.ok()) {
-    state.failed(path, pool::no_seat(state.fs.pool));
+    item.state.failed(path, pool::no_seat(item.state.fs.pool));
     return true;
   }
-  if ((map.inode->flags.load() & format::flag_lazy) == 0) return false;
-  const uint64_t time = change_time(state.fs, map);
+  if ((item.map.inode->flags.load() & format::flag_lazy) == 0) return false;
+  const uint64_t time = change_time(item.state.fs, item.map);
   wait_for_tick(time);
-  if (!still_names(state.fs, where, listed, map)) return true;
-  const int64_t directory = lower.fd();
+  if (!still_names(item.state.fs, item.where, item.listed, item.map)) return true;
+  const int64_t directory = item.lower.fd();
   if (directory < 0) {
-    state.not_opened(where, path, directory);
+    item.state.not_opened(item.where, path, directory);
     return true;
   }
   struct stat st = {};
-  if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
-    state.conflict(where, path,
-                   "its attributes were changed in the pool, and it changed there outside Cairn");
+  if (look(item.state.known, static_cast<int>(directory), item.listed, &st) !=
+      InLower::remembered) {
+    item.state.conflict(
+        item.where, path,
+        "its attributes were changed in the pool, and it changed there outside Cairn");
     return true;
   }
-  const int64_t opened = open_any(state, static_cast<int>(directory), listed);
+  const int64_t opened = open_any(item.state, static_cast<int>(directory), item.listed);
   if (opened == -ESTALE) {
-    state.conflict(where, path,
-                   "its attributes were changed in the pool, and it changed there outside Cairn");
+    item.state.conflict(
+        item.where, path,
+        "its attributes were changed in the pool, and it changed there outside Cairn");
     return true;
   }
   if (opened < 0) {
-    state.failed(path, sys::failed(opened, "open", path));
+    item.state.failed(path, sys::failed(opened, "open", path));
     return true;
   }
   const sys::Descriptor fd(static_cast<int>(opened));
   file::Attributes wanted;
   {
-    pool::SeatGuard seat(state.fs.pool);
+    pool::SeatGuard seat(item.state.fs.pool);
     if (!seat.ok()) return true;
-    wanted = file::attributes_of(state.fs, map);
+    wanted = file::attributes_of(item.state.fs, item.map);
   }
-  file::LowerIdentity identity = listed.lower;
+  file::LowerIdentity identity = item.listed.lower;
   identity.mtime = wanted.mtime;
   // So that a removal of the directory knows the new times, should it move meanwhile.
-  if (state.calls.while_running && !state.calls.while_running->at_end &&
-      announce(state.fs, where.inode) == 0) {
-    state.waiting.insert(where.inode);
+  if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
+      announce(item.state.fs, item.where.inode) == 0) {
+    item.state.waiting.insert(item.where.inode);
     return true;
   }
-  const JournalRecord record{where.path,
-                             state.aside,
-                             name_of(listed),
-                             where.inode,
-                             where.map.inode->generation.load(),
-                             map.number,
-                             map.inode->generation.load(),
+  const JournalRecord record{item.where.path,
+                             item.state.aside,
+                             name_of(item.listed),
+                             item.where.inode,
+                             item.where.map.inode->generation.load(),
+                             item.map.number,
+                             item.map.inode->generation.load(),
                              time,
                              identity};
-  Status status = state.journal.write(record);
-  if (status.ok()) status = apply(state, record, map, wanted, fd.get(), path);
+  Status status = item.state.journal.write(record);
+  if (status.ok()) status = apply(item.state, record, item.map, wanted, fd.get(), path);
   // Also after a failure: the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
-    identity = identity_of(state.known, st);
-    const Status set = remember(state, where, name_of(listed), &identity);
+    identity = identity_of(item.state.known, st);
+    const Status set = remember(item.state, item.where, name_of(item.listed), &identity);
     if (status.ok() && set.code() != ENOENT) status = set;
-    if (status.ok()) status = state.lower.raise_newest(where.inode, sys::ctime_of(st));
+    if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
     // The end of this drain must not take that back.
-    uint64_t& newest = state.looked[where.inode];
+    uint64_t& newest = item.state.looked[item.where.inode];
     newest = std::max(newest, sys::ctime_of(st));
   }
   if (!status.ok()) {
-    state.failed(path, status);
+    item.state.failed(path, status);
     return true;
   }
-  set_drained(state.fs, map, time);
-  ++state.report.files;
+  set_drained(item.state.fs, item.map, time);
+  ++item.state.report.files;
   return true;
 }
 

@@ -40,51 +40,51 @@ bool open_linked(const DrainState& state, const LinkedFile& linked, const file::
 
 }  // namespace
 
-bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map) {
-  const auto found = state.linked.find(map.number);
-  if (found == state.linked.end() || found->second.path.empty()) return false;
+bool drain_link(const DrainName& item) {
+  const auto found = item.state.linked.find(item.map.number);
+  if (found == item.state.linked.end() || found->second.path.empty()) return false;
   LinkedFile& linked = found->second;
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const auto fd = static_cast<int>(item.lower.fd());
   struct stat first = {};
   struct stat st = {};
   sys::Descriptor file;  // by its first name, which may be another file's in the next moment
   // Changed since it was written there: it is written again, here.
-  if (linked.change_time != change_time(state.fs, map) ||
-      !still_names(state.fs, where, listed, map) || !open_linked(state, linked, map, &file, &first))
+  if (linked.change_time != change_time(item.state.fs, item.map) ||
+      !still_names(item.state.fs, item.where, item.listed, item.map) ||
+      !open_linked(item.state, linked, item.map, &file, &first))
     return false;
   Aside aside;
-  aside.name = state.aside;
+  aside.name = item.state.aside;
   aside.mark = false;  // when all of its names are done
   aside.st = first;
-  if (look(state.known, fd, listed, &st) != InLower::nothing && st.st_ino == first.st_ino &&
-      st.st_dev == first.st_dev) {
+  if (look(item.state.known, fd, item.listed, &st) != InLower::nothing &&
+      st.st_ino == first.st_ino && st.st_dev == first.st_dev) {
     // Linked by a drain that was killed, or before.
-    const file::LowerIdentity identity = identity_of(state.known, st);
-    const Status status = remember(state, where, name_of(listed), &identity);
-    if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
+    const file::LowerIdentity identity = identity_of(item.state.known, st);
+    const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
+    if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
     return true;
   }
-  if (const Way way = clear_name(state, where, lower, listed, map, &aside.expected);
-      way != Way::free) {
+  if (const Way way = clear_name(item, &aside.expected); way != Way::free) {
     if (way == Way::blocked) linked.is_complete = false;
     return true;
   }
-  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});
+  Status status =
+      item.state.journal.write({item.where.path, item.state.aside, "", 0, 0, 0, 0, 0, {}});
   if (!status.ok()) {
-    state.failed(path, status);
+    item.state.failed(path, status);
     linked.is_complete = false;
     return true;
   }
   ++first.st_nlink;
-  announce_links(state, first);
+  announce_links(item.state, first);
   // Where there are no links, or not so many, it becomes a file of its own.
-  if (link_open_file(file.get(), fd, state.aside.c_str()) < 0) return false;
-  if (!publish(state, where, lower, listed, map, aside))
+  if (link_open_file(file.get(), fd, item.state.aside.c_str()) < 0) return false;
+  if (!publish(item, aside))
     linked.is_complete = false;
   else
-    ++state.report.files;
+    ++item.state.report.files;
   return true;
 }
 

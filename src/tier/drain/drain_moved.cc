@@ -82,42 +82,44 @@ sys::Descriptor open_old(DrainState& state, const std::string& path, const file:
 
 }  // namespace
 
-bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
-                 const file::Listed& listed, const file::Map& map, InLower expected) {
+bool drain_moved(const DrainName& item, InLower expected) {
   Before before;
-  if (file::has_only_moved(*map.inode))
-    before = {file::identity_before_move(*map.inode), map.inode->file.moved.load(), false};
-  else if (has_only_moved_with_directory(where, listed, map))
-    before = {listed.lower, map.inode->drained.load(), true};
+  if (file::has_only_moved(*item.map.inode))
+    before = {file::identity_before_move(*item.map.inode), item.map.inode->file.moved.load(),
+              false};
+  else if (has_only_moved_with_directory(item.where, item.listed, item.map))
+    before = {item.listed.lower, item.map.inode->drained.load(), true};
   else
     return false;
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const auto fd = static_cast<int>(item.lower.fd());
   Aside aside;
-  aside.name = state.aside;
+  aside.name = item.state.aside;
   aside.expected = expected;
   aside.change_time = before.time;
-  if (!only_the_name_has_changed(state, where, listed, map, before) ||
-      !still_names(state.fs, where, listed, map))
+  if (!only_the_name_has_changed(item.state, item.where, item.listed, item.map, before) ||
+      !still_names(item.state.fs, item.where, item.listed, item.map))
     return false;
   const sys::Descriptor old =
-      open_old(state, old_path(state, where, listed, map, before), map, before, &aside.st);
+      open_old(item.state, old_path(item.state, item.where, item.listed, item.map, before),
+               item.map, before, &aside.st);
   if (!old.ok()) return false;
-  const Status status = state.journal.write({where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
+  const Status status =
+      item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
   if (!status.ok()) return false;  // who copies it tells
   struct stat linked = aside.st;
   ++linked.st_nlink;
-  announce_links(state, linked);
+  announce_links(item.state, linked);
   // Where there are no links, it is copied.
   if (link_open_file(old.get(), fd, aside.name.c_str()) < 0) return false;
   // The name may be a link to the same file already, and a rename of one to the other does nothing.
   struct stat there = {};
-  if (sys::lstatat(fd, listed.name, &there) == 0 && there.st_dev == aside.st.st_dev &&
+  if (sys::lstatat(fd, item.listed.name, &there) == 0 && there.st_dev == aside.st.st_dev &&
       there.st_ino == aside.st.st_ino) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     return false;
   }
-  if (publish(state, where, lower, listed, map, aside)) ++state.report.files;
+  if (publish(item, aside)) ++item.state.report.files;
   return true;
 }
 

@@ -138,6 +138,15 @@ struct DrainState {
   }
 };
 
+// A name of the pool that a drain has come to, and where it belongs in lower.
+struct DrainName {
+  DrainState& state;
+  const Where& where;
+  LowerDirectory& lower;
+  const file::Listed& listed;
+  const file::Map& map;
+};
+
 // --- drain_state.cc ---
 // --- changes.cc ---
 // set_identity() for a name in a directory that a drain is in. ENOENT also if the directory was
@@ -166,18 +175,14 @@ void postpone(DrainState& state, const Where& where, const file::Map& map);
 
 // --- drain_file.cc: everything that is no directory ---
 struct Aside;
-void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map);
+void drain_name(const DrainName& item);
 // Its parts. Whether anything is to be written under this name, what is to be in lower then, and in
 // which steps: it is written beside it; once that is durable, it gets its name. Again: the file has
 // changed meanwhile. Crowded: no descriptor was free, and others like it hold some.
-bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
-                   const file::Listed& listed, const file::Map& map, InLower* expected);
+bool needs_writing(const DrainName& item, InLower* expected);
 enum class Tried : uint8_t { done, failed, again, crowded };
-Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
-                  const file::Listed& listed, const file::Map& map, Aside* aside);
-Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
-                 const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside);
+Tried write_aside(const DrainName& item, Aside* aside);
+Tried take_aside(const DrainName& item, int64_t synced, Aside* aside);
 // --- drain_together.cc ---
 // Small files of one directory, which become durable together.
 class Together {
@@ -213,24 +218,20 @@ class Together {
 // what is to come is there already (take_same_special). Blocked: something else is there, which has
 // been told.
 enum class Way : uint8_t { free, not_needed, blocked };
-Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
-               const file::Listed& listed, const file::Map& map, InLower* expected);
+Way clear_name(const DrainName& item, InLower* expected);
 // True if the name holds no bytes and the same is there already (a symbolic link to the same, a
 // FIFO or socket of the same mode and owner), made behind our back or by the drain of another node
 // that has it too: it is the pool's now.
-bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
-                       const file::Listed& listed, const file::Map& map);
+bool take_same_special(const DrainName& item);
 // --- drain_link.cc ---
 // True if the name is dealt with: it now is a link to its first name.
-bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map);
+bool drain_link(const DrainName& item);
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
 void finish_links(DrainState& state);
 // --- drain_moved.cc ---
 // True if the name is dealt with: lower's file has it now, or that failed, which has been told.
-bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
-                 const file::Listed& listed, const file::Map& map, InLower expected);
+bool drain_moved(const DrainName& item, InLower expected);
 // --- moved_directory.cc ---
 // The path in lower of the name that had the slot `unit` - 1 of directory `parent`; "" if it is not
 // known any more. `*listed` is what has the slot now.
@@ -245,8 +246,7 @@ bool has_only_moved_with_directory(const Where& where, const file::Listed& liste
                                    const file::Map& map);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
-bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map);
+bool drain_lazy(const DrainName& item);
 // --- publish.cc ---
 struct Aside {
   std::string name;      // beside where it is to be
@@ -262,15 +262,12 @@ struct Aside {
 };
 // Renames what was written aside to its name, if that still is as expected, and notes it in the
 // pool. False: it could not be done, which has been told.
-bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
-             const file::Listed& listed, const file::Map& map, const Aside& aside);
+bool publish(const DrainName& item, const Aside& aside);
 Status recover_journal(DrainState& state);
 // --- drain_directory.cc ---
 // Makes sure that lower has the directory; false if it has not, which has been told. `identity`:
 // which one it is.
-bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
-                     const file::Listed& listed, const file::Map& map,
-                     std::optional<file::LowerIdentity>* identity);
+bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* identity);
 // --- unknown_entries.cc ---
 // A directory of `where`: if it has changed in lower since the pool saw it, what lies there is
 // compared with what the pool knows. If it is not there any more, that is noted.

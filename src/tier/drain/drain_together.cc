@@ -99,10 +99,11 @@ size_t Together::drain_some(size_t from) {
   for (; at < files_.size() && !state_.cancelled; ++at) {
     const One& one = files_[at];
     Written next{&one, {}};
-    if (!needs_writing(state_, where_, lower_, one.listed, one.map, &next.aside.expected)) continue;
+    if (!needs_writing({state_, where_, lower_, one.listed, one.map}, &next.aside.expected))
+      continue;
     next.aside.name = numbered_aside(state_.aside, written.size());
     next.aside.has_company = !written.empty();
-    const Tried tried = write_aside(state_, where_, lower_, one.listed, one.map, &next.aside);
+    const Tried tried = write_aside({state_, where_, lower_, one.listed, one.map}, &next.aside);
     if (tried == Tried::crowded) break;
     if (tried == Tried::done) written.push_back(std::move(next));
     if (tried == Tried::again) again.push_back(&one);
@@ -113,13 +114,13 @@ size_t Together::drain_some(size_t from) {
   if (!syncs.empty()) AtOnce(syncs).run();
   for (size_t i = 0; i < written.size(); ++i) {
     const One& one = *written[i].one;
-    if (take_aside(state_, where_, lower_, one.listed, one.map, syncs[i].result,
+    if (take_aside({state_, where_, lower_, one.listed, one.map}, syncs[i].result,
                    &written[i].aside) == Tried::again)
       again.push_back(&one);
   }
   for (const One* one : again) {
     if (state_.cancelled) break;
-    drain_name(state_, where_, lower_, one->listed, one->map);
+    drain_name({state_, where_, lower_, one->listed, one->map});
   }
   return at;
 }

@@ -24,25 +24,24 @@ Status note(DrainState& state, const Where& where, const std::string& name,
 
 }  // namespace
 
-bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
-             const file::Listed& listed, const file::Map& map, const Aside& aside) {
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
-  const file::LowerIdentity identity = identity_of(state.known, aside.st);
-  JournalRecord record{where.path,
+bool publish(const DrainName& item, const Aside& aside) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  const auto fd = static_cast<int>(item.lower.fd());
+  const file::LowerIdentity identity = identity_of(item.state.known, aside.st);
+  JournalRecord record{item.where.path,
                        aside.name,
-                       name_of(listed),
-                       where.inode,
-                       where.map.inode->generation.load(),
-                       map.number,
-                       map.inode->generation.load(),
+                       name_of(item.listed),
+                       item.where.inode,
+                       item.where.map.inode->generation.load(),
+                       item.map.number,
+                       item.map.inode->generation.load(),
                        aside.mark ? aside.change_time : 0,
                        identity};
-  Status status = state.journal.write(record);
+  Status status = item.state.journal.write(record);
   struct stat st = {};
   InLower found = aside.expected;
   if (status.ok()) {
-    auto looked = try_to_look(state.known, fd, listed, &st);
+    auto looked = try_to_look(item.state.known, fd, item.listed, &st);
     if (looked.ok())
       found = *looked;
     else
@@ -50,41 +49,42 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   if (status.ok() && found != aside.expected) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
-    if (take_same_special(state, where, lower, listed, map)) return true;
-    state.conflict(where, path, "changed there outside Cairn while it was drained; both are kept");
+    if (take_same_special(item)) return true;
+    item.state.conflict(item.where, path,
+                        "changed there outside Cairn while it was drained; both are kept");
     return false;
   }
   // Of several names one is enough, be it that it is kept already.
   if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
-      st.st_nlink == 1 && is_moved_from(state, where, listed, map))
-    keep_linked(state, fd, listed);
-  if (status.ok() && aside.expected == InLower::remembered) announce_links(state, st);
+      st.st_nlink == 1 && is_moved_from(item.state, item.where, item.listed, item.map))
+    keep_linked(item.state, fd, item.listed);
+  if (status.ok() && aside.expected == InLower::remembered) announce_links(item.state, st);
   int64_t result = 0;
   if (status.ok())
     result = aside.expected == InLower::nothing
-                 ? rename_to_free(fd, aside.name, fd, listed.name)
-                 : sys::renameat2(fd, aside.name.c_str(), fd, listed.name, 0);
+                 ? rename_to_free(fd, aside.name, fd, item.listed.name)
+                 : sys::renameat2(fd, aside.name.c_str(), fd, item.listed.name, 0);
   if (!status.ok() || result < 0) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
-    if (result == -EEXIST && take_same_special(state, where, lower, listed, map)) return true;
+    if (result == -EEXIST && take_same_special(item)) return true;
     if (result == -EEXIST)
-      state.conflict(where, path,
-                     "created there outside Cairn while it was drained; both are kept");
+      item.state.conflict(item.where, path,
+                          "created there outside Cairn while it was drained; both are kept");
     else
-      state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
+      item.state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
     return false;
   }
   // A pool that outlives a power loss must not believe in a rename that did not.
-  if (!state.fs.pool.is_volatile) status = lower.sync();
-  const Status noted = note(state, where, name_of(listed), identity, fd);
+  if (!item.state.fs.pool.is_volatile) status = item.lower.sync();
+  const Status noted = note(item.state, item.where, name_of(item.listed), identity, fd);
   if (!status.ok() || !noted.ok()) {
-    state.failed(path, status.ok() ? noted : status);
+    item.state.failed(path, status.ok() ? noted : status);
     return false;
   }
-  set_home(state.fs, where, name_of(listed), map, false);
+  set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
   if (!aside.mark) return true;
-  set_drained(state.fs, map, aside.change_time);
-  if (state.fs.pool.is_volatile) lower.note_marked(map);
+  set_drained(item.state.fs, item.map, aside.change_time);
+  if (item.state.fs.pool.is_volatile) item.lower.note_marked(item.map);
   return true;
 }
 

@@ -101,7 +101,7 @@ class TreeWalk {
     sys::Descriptor fd;
     std::string name;
     struct stat st = {};  // before anything in it was removed
-    std::vector<sys::Entry> left = {};
+    std::vector<sys::DirectoryEntry> left = {};
   };
 
   // For messages.

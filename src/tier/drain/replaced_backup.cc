@@ -34,7 +34,7 @@ bool make_kept(DrainState& state) {
 struct Level {
   sys::Descriptor fd;
   std::string name;
-  std::vector<sys::Entry> left;
+  std::vector<sys::DirectoryEntry> left;
 };
 
 int64_t enter(std::vector<Level>& way, int directory, const std::string& name) {
@@ -109,9 +109,9 @@ class Removal {
 
 // First, so that nothing is brought back of which a part is removed.
 int64_t forget_origins(int kept) {
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t listed = list_of(kept, &entries); listed < 0) return listed;
-  for (const sys::Entry& entry : entries)
+  for (const sys::DirectoryEntry& entry : entries)
     if (is_origin(entry.name)) sys::unlinkat(kept, entry.name.c_str(), 0);
   return sys::fsync_directory(kept);
 }

@@ -57,12 +57,12 @@ Result<uint64_t> newest_in(DrainState& state, const Where& where) {
   if (opened < 0) return sys::failed(opened, "open", where.path);
   const sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (sys::fstat(fd.get(), &st) < 0 || sys::list(fd.get(), &entries) < 0) return newest_unknown;
   uint64_t newest = sys::ctime_of(st);
   auto names = remembered_names(state, where);
   if (!names.ok()) return names.status();
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (is_hidden(entry.name) || sys::lstatat(fd.get(), entry.name.c_str(), &st) < 0) continue;
     const auto name = names->find(entry.name);
     if (name == names->end() || !is_known(state, name->second, st)) return newest_unknown;

@@ -49,7 +49,7 @@ int64_t open_own_directory(const Beneath& beneath, const std::string& path, cons
                            const file::LowerIdentity* identity) {
   // Compared before its mode is changed.
   const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  return open_closed(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
+  return open_unreadable(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
 }
 
 }  // namespace cairn::tier

@@ -11,7 +11,7 @@
 
 namespace cairn::tier {
 
-int64_t open_closed(int64_t path_only, int flags) {
+int64_t open_unreadable(int64_t path_only, int flags) {
   if (path_only < 0) return path_only;
   const sys::Descriptor closed(static_cast<int>(path_only));
   struct stat st = {};

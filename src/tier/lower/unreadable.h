@@ -8,6 +8,6 @@ namespace cairn::tier {
 
 // Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its
 // owner he is given the right to read it, until its mode is set anew. A descriptor, or -errno.
-int64_t open_closed(int64_t path_only, int flags);
+int64_t open_unreadable(int64_t path_only, int flags);
 
 }  // namespace cairn::tier

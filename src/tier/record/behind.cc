@@ -25,11 +25,11 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return true;
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
   const sys::Descriptor directory(static_cast<int>(opened));
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
     return sys::failed(result, "cannot be listed", place.path);
   std::set<std::string> names;
-  for (sys::Entry& entry : entries)
+  for (sys::DirectoryEntry& entry : entries)
     if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
       names.insert(std::move(entry.name));
   bool is_behind = false;

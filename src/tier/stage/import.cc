@@ -53,14 +53,14 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
       !is_same_directory(place.identity, directory_identity(*place.cover, st, 0)))
     return fail(ESTALE, "%s: it was replaced by another directory outside Cairn",
                 place.path.c_str());
-  std::vector<sys::Entry> entries;
+  std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
     return sys::failed(result, "cannot be listed", place.path);
-  for (const sys::Entry& entry : entries)
+  for (const sys::DirectoryEntry& entry : entries)
     if (entry.name == claim_file && place.parent != 0)
       CAIRN_TRY(refuse_covered(fs_, directory.get(), place.path));
   uint64_t newest = sys::ctime_of(st);
-  for (const sys::Entry& entry : entries) {
+  for (const sys::DirectoryEntry& entry : entries) {
     if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
       CAIRN_TRY(import_one(place, number, directory.get(), entry.name, &newest));
   }

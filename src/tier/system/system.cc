@@ -230,7 +230,7 @@ Descriptor out_of_the_way(int fd) {
   return Descriptor(static_cast<int>(moved < 0 ? -1 : moved));
 }
 
-int64_t list(int fd, std::vector<Entry>* entries) {
+int64_t list(int fd, std::vector<DirectoryEntry>* entries) {
   struct Record {
     uint64_t inode;
     int64_t offset;

@@ -110,12 +110,12 @@ class Descriptor {
 // have so many). A process that may have still fewer needs them all itself: none. Closes `fd`.
 Descriptor out_of_the_way(int fd);
 
-struct Entry {
+struct DirectoryEntry {
   std::string name;
   unsigned char type = 0;
 };
 // All names but "." and ".."; 0 or -errno.
-int64_t list(int fd, std::vector<Entry>* entries);
+int64_t list(int fd, std::vector<DirectoryEntry>* entries);
 // The text of a symbolic link.
 int64_t read_link(int directory, const char* name, std::string* text);
 
