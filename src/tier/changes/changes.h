@@ -54,7 +54,7 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory);
 enum class InLower : uint8_t { nothing, remembered, other };
 Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
                             struct stat* st);
-// The same; what cannot be looked at is `other`, which nobody touches.
+// As try_to_look(); what cannot be looked at is `other`, which nobody touches.
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
 
 }  // namespace cairn::tier

@@ -1,4 +1,4 @@
-// Kept: what a pool holds of a cover and has not drained, as a person is told about it.
+// Kept says what a pool holds of a cover and has not drained, as a person is told about it.
 #pragma once
 
 #include <string>

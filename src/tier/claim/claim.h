@@ -1,5 +1,5 @@
-// Claim: the file `.cairn-claim` in a covered directory, which says by which job, host and pool it
-// is covered, so that two of them do not write one directory without knowing of each other.
+// A claim is the file `.cairn-claim` in a covered directory, which says by which job, host and pool
+// it is covered, so that two of them do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
 // refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is
@@ -24,7 +24,7 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
 // Whether the pool that the claim names is where this process looks for it. In doubt it is.
 bool pool_is_here(const Claim& claim, const Claim& own);
 
-// Claims a directory or joins its claim. EBUSY names who has it.
+// Claims a directory or joins its claim. EBUSY names the holder.
 struct ClaimRequest {
   std::string job;
   std::string token;          // in force unless the claim that is there says another one
@@ -54,7 +54,7 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
 // is none.
 bool is_claimed(const std::string& directory);
 // Whether a claim counts in a directory above one that is to be covered: a claim of the user, of
-// root, or of that directory's owner. Who merely can write there keeps nobody out below.
+// root, or of that directory's owner. A user who merely can write there keeps nobody out below.
 bool is_claimed_above(const std::string& directory);
 // What other pools say of the directory, on other hosts mostly: they may hold something for it, or
 // are used in it now. Not those that are void.

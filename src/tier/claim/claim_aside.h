@@ -1,5 +1,6 @@
-// Claims are written aside, under names of their own, and then linked to theirs. Who is killed in
-// between leaves such a name in the covered directory; the next one there removes it.
+// A process writes a claim aside, under a name of its own, and then links it to the claim's name.
+// If it is killed in between, it leaves such a name in the covered directory; the next one there
+// removes it.
 //
 // The name (is_hidden knows its form) says who makes it: eight digits for the system that runs now
 // and its process numbers, as this process sees them, eight for the process, and sixteen by chance.

@@ -1,10 +1,10 @@
-// Kept directory: the hidden directory in a covered one where a pool keeps what it has replaced
+// A kept directory is the hidden directory in a covered one where a pool keeps what it has replaced
 // (replaced_backup.cc) or put out of the way (displace.h).
 //
 // It is called `.cairn-drain-HOST-POOL`. Others may be able to create that name in the covered
-// directory, or to move somebody's directory to it. So it counts only if it is a directory of the
-// user to which nobody else can write, and if the symbolic link `cairn-kept` in it says the pool
-// and the directory's name (docs/design/trust.md). Where something else has the name, the pool
+// directory, or to move another user's directory to it. So it counts only if it is a directory of
+// the user to which nobody else can write, and if the symbolic link `cairn-kept` in it says the
+// pool and the directory's name (docs/design/trust.md). Where something else has the name, the pool
 // takes a random one, and goes on with that.
 #pragma once
 

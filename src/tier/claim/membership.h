@@ -26,7 +26,8 @@ struct Cover {
 Status become_member(Cover& cover);
 
 // Says that a run is under way in the cover, also while nobody is attached: true until the
-// descriptor that it returns is closed, which is for who runs programs, not for them.
+// descriptor that it returns is closed, which is for a process that runs programs, not for the
+// programs.
 Result<int> hold_run(const Cover& cover);
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
 // Whether other processes are in it, on this node.

@@ -1,5 +1,5 @@
-// Cover: a directory of the pool stands in for a directory of the system (include/cairn/cover.h
-// says it for users).
+// A cover is a directory of the pool that stands in for a directory of the system
+// (include/cairn/cover.h says it for users).
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
 // ENOENT if there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory,
                                           const WhenAlone& when_alone = {});
-// The same for a process that drains elsewhere or discards: the directory may be gone, or be
-// another one. It is given by its real path then.
+// As join_cover(), for a process that drains elsewhere or discards: the directory may be gone, or
+// be another one. It is given by its real path then.
 Result<std::unique_ptr<Cover>> join_kept(file::FileSystem& fs, const std::string& directory);
 
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are

@@ -9,8 +9,8 @@
 
 namespace cairn::tier {
 
-// Called for who is the only member, before anybody else can be one. Who fails at it does not
-// become one.
+// Called for a process that is the only member, before another one can be a member. A process that
+// fails at it does not become a member.
 using WhenAlone = std::function<Status(const Cover& cover)>;
 // Called for a cover that is about to be discarded. Removes what higher layers keep for it.
 using BeforeDiscard = std::function<Status(const Cover& cover)>;

@@ -1,4 +1,4 @@
-// Cover state: what of a cover is not in lower yet.
+// CoverState says what of a cover is not in lower yet.
 //
 // Bytes are what a person is told, and what room in lower is compared with. They do not say whether
 // a cover may go: names, removals, modes, links, empty files and holes are changes too, and weigh

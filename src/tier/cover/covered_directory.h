@@ -20,15 +20,15 @@ enum class Covered : uint8_t {
   gone,       // no directory
   copy,       // another directory, with a copy of the claim
 };
-// A claim that says the cover's token is enough: for a directory that somebody has named, as where
-// the covered one was moved to. Never `copy`.
+// A claim that says the cover's token is enough: for a directory that a user has named as the place
+// where the covered one was moved to. Never `copy`.
 Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
                                 const std::string& path);
 // Before a drain: ESTALE if it is another directory, or none, and the pool keeps something for the
 // covered one. A claim that is missing is written again.
 Status confirm_covered(const Cover& cover, const Notice& notice);
-// Before a drain to the path of the cover that somebody has asked for in so many words: a copy of
-// the covered directory takes its place.
+// Before a drain to the path of the cover that a user has asked for in so many words: a copy of the
+// covered directory takes its place.
 Status accept_covered(const Cover& cover, const Notice& notice);
 // The covered directory, for a drain, which works on this descriptor (O_PATH) whatever has the path
 // by then. None if it is another one or gone, and nothing is to be drained to it; ESTALE if

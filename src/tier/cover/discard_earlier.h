@@ -1,5 +1,4 @@
-// Beginning anew: the run that begins a cover discards what an earlier run left in the pool for the
-// same directory.
+// Discards what an earlier run left in the pool for a directory, when a run begins its cover anew.
 #pragma once
 
 #include <string>

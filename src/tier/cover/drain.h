@@ -1,4 +1,4 @@
-// Draining: what changed in a cover is carried to lower.
+// A drain carries what changed in a cover to lower.
 //
 // Three walks over the cover's tree in the pool:
 //   plan     how many bytes are to be written, and whether lower has room for them; nothing is

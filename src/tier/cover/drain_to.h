@@ -1,5 +1,4 @@
-// Draining to another directory: what a pool keeps of a cover, for a covered directory that is
-// gone.
+// Writes to another directory what a pool keeps of a cover, for a covered directory that is gone.
 //
 // The other directory may hold something already. Nothing there is replaced: a name that it has
 // already counts as done if it is the same as the pool's, and is a conflict otherwise. So an

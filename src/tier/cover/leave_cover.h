@@ -16,7 +16,7 @@ Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& pat
                    const Notice& notice);
 // A cover of a run that has ended, or of files that were staged, shows what its directory had then.
 // If that has been changed outside Cairn, the cover goes, as it holds nothing that the directory
-// has not; if it holds more, whoever reads it is told. Returns whether it is gone.
+// has not; if it holds more, the process that reads it is told. Returns whether it is gone.
 Result<bool> leave_if_behind(file::FileSystem& fs, const CoverRecord& record,
                              const std::string& path, const Notice& notice);
 // A directory that has no cover by this path, and a claim of another cover of the pool. If the

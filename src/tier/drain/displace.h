@@ -1,8 +1,8 @@
-// Putting away: what lower has under a name that was removed in this pool goes out of the way
-// before the pool is drained, because another node of the job has made the name anew and may be
-// drained first. It lies with what drains keep (replaced_backup.cc) until the end of a drain of
-// this pool that could do everything: what was moved out of it is in lower all the time. Without
-// such a drain it is brought back (restore.h).
+// Displace moves what lower has under a name that was removed in this pool out of the way before
+// the pool is drained, because another node of the job has made the name anew and may be drained
+// first. It lies with what drains keep (replaced_backup.cc) until the end of a drain of this pool
+// that could do everything: what was moved out of it is in lower all the time. Without such a drain
+// it is brought back (restore.h).
 #pragma once
 
 #include <string>

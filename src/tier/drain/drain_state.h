@@ -297,7 +297,8 @@ void finish(DrainState& state, const Where& top);
 // says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
-// The same for a directory whose name is given to something else: it is kept, if it can be.
+// As remove_tree(), for a directory whose name is given to something else: it is kept, if it can
+// be.
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed);
 

@@ -1,4 +1,4 @@
-// Plan: the first walk of a drain, which changes nothing (drain.h).
+// Plan is the first walk of a drain, which changes nothing (drain.h).
 #pragma once
 
 #include <cstdint>

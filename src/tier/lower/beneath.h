@@ -1,4 +1,4 @@
-// Beneath: a drain opens everything in the covered directory through one descriptor of it.
+// Beneath opens everything in the covered directory through one descriptor of it, for a drain.
 //
 // Others may be able to rename what lies in the covered directory, and the directory itself. A path
 // that is resolved twice can then lead to two places. So the covered directory is opened once, and
@@ -42,8 +42,8 @@ std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed);
 // Open a directory for reading. -ESTALE: it is not the one that `identity` says; null: any will do.
 int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
                        const file::LowerIdentity* identity);
-// The same of a directory of the user whose mode forbids reading it (-EACCES): it gets another
-// mode. It is given back its own when its attributes are set.
+// Opens a directory of the user whose mode forbids reading it (-EACCES): it gets another mode. It
+// is given back its own when its attributes are set.
 int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
                            const file::LowerIdentity* identity);
 

@@ -1,5 +1,5 @@
-// Gives a directory of lower its times back: what Cairn needs there for itself is no change that a
-// user has made.
+// KeepTimes gives a directory of lower its times back: what Cairn needs there for itself is no
+// change that a user has made.
 #pragma once
 
 #include <cerrno>

@@ -1,5 +1,5 @@
-// Lower: where the contents of lazy files and directories come from. One per attached pool, for all
-// of its covers.
+// Lower is where the contents of lazy files and directories come from. One per attached pool, for
+// all of its covers.
 //
 // Invariants
 //  1. While an inode is lazy, its path below its cover's top is its path below the covered
@@ -138,7 +138,7 @@ class LowerTree final : public file::Lower {
   Result<const Known*> cover_of_top(uint64_t top);
   // The covered directory has been opened by the path of the cover: it lies on this device.
   Status confirm_device(uint64_t top, const std::string& path, uint64_t device);
-  // To this process the cover's directory lies at `path` from now on: somebody has moved it.
+  // To this process the cover's directory lies at `path` from now on: it was moved.
   Status move_cover(uint64_t top, const std::string& path);
 
  private:

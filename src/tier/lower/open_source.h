@@ -16,7 +16,7 @@ struct SourceAttributes {
   uint64_t size = 0;
   uint64_t mtime = 0;
 };
-// A file without a name, open with these flags of open(2). It goes with the last who has it open;
+// A file without a name, open with these flags of open(2). It ends with the last descriptor of it;
 // its source goes when the next one is opened, or with the pool.
 Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
                                                 const SourceAttributes& attributes, int flags,

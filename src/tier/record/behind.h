@@ -1,4 +1,4 @@
-// Behind: whether the directory below a cover that nobody is in was changed since.
+// Tells whether the directory below a cover that nobody is in was changed since.
 #pragma once
 
 #include "tier/lower/lower.h"

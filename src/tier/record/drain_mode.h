@@ -25,7 +25,7 @@ inline constexpr const char* drain_mode_attribute = "user.cairn.drain";
 
 // The name of a mode that is not `inherit`.
 const char* text_of(DrainMode mode);
-// EINVAL: the text is no mode; the detail names the nearest one.
+// EINVAL: the text is not a mode; the detail names the nearest one.
 Result<DrainMode> drain_mode_of(std::string_view text);
 
 // What the inode itself has. An attribute that lower had with another value counts as none, and so

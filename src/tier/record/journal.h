@@ -1,7 +1,7 @@
-// Journal: what a drain is about to do in lower, kept in the pool, for the drain after one that was
-// killed. One record, written in turn to one of two slots: a torn one does not count, because what
-// it would have announced has not been begun, and the one before it does, because what that
-// announced may still be there.
+// The journal says what a drain is about to do in lower. It is kept in the pool, for the drain
+// after one that was killed. One record, written in turn to one of two slots: a torn one does not
+// count, because what it would have announced has not been begun, and the one before it does,
+// because what that announced may still be there.
 #pragma once
 
 #include <sys/stat.h>

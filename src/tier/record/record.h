@@ -1,7 +1,7 @@
-// Record: what a pool remembers of a cover. `/.covers/NAME` is the directory that stands for lower,
-// and the file `/.covers/NAME.cover` says for what; NAME is made from lower's real path. A cover
-// exists as long as its record does: a directory without one was left by a process that died while
-// it opened or discarded the cover.
+// A record is what a pool remembers of a cover. `/.covers/NAME` is the directory that stands for
+// lower, and the file `/.covers/NAME.cover` says for what; NAME is made from lower's real path. A
+// cover exists as long as its record does: a directory without one was left by a process that died
+// while it opened or discarded the cover.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ std::string cover_name(const std::string& real_path);
 Result<uint64_t> find_covers(file::FileSystem& fs, bool make);
 // The inode that a name in a directory of the pool names, 0 if none does.
 Result<uint64_t> find_child(file::FileSystem& fs, uint64_t directory, const std::string& name);
-// The same, but made with this type and mode if it is not there; mode 0: not made.
+// As find_child(), but made with this type and mode if it is not there; mode 0: not made.
 Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t directory, const std::string& name,
                               uint32_t mode);
 

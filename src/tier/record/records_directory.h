@@ -1,4 +1,4 @@
-// Records directory: `.cairn` in a covered directory, which holds the records of files that several
+// The records directory, `.cairn` in a covered directory, holds the records of files that several
 // nodes write (cluster/record/record.h).
 //
 // Others may write to the covered directory. What lies there under that name counts only if it is a

@@ -1,4 +1,4 @@
-// At home: a name of the pool that has the same place in lower.
+// A name of the pool is at home if it has the same place in lower.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// From the pool: the steps in which a name of the pool is written to a directory of the system, be
-// it the covered one or another one.
+// The steps in which a name of the pool is written to a directory of the system, be it the covered
+// one or another one.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Listing: going through a directory of the pool while others use it.
+// Goes through a directory of the pool while other processes use it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Same directory: whether a path still leads to the directory that a cover was made for.
+// Tells whether a path still leads to the directory that a cover was made for.
 //
 // A cover has a token: random digits in its record in the pool (record.h) and in the claim in the
 // directory (claim.h). A directory whose claim says the token is the covered one, wherever it lies.

@@ -1,4 +1,4 @@
-// Source: where the contents of a file come from that has no name, and whose bytes lie neither in
+// Source is where the contents of a file come from that has no name, and whose bytes lie neither in
 // the pool nor in a covered directory. To the rest it is a lazy file (lower.h): read through, and
 // copied into the pool when it is mapped; or, if it can be written, always written and read
 // through, and not mapped.
@@ -19,7 +19,7 @@ namespace cairn::tier {
 class Source {
  public:
   virtual ~Source() = default;
-  // As file::read_at; by several threads at once.
+  // As file::read_at; by several threads concurrently.
   virtual Result<size_t> read(void* buffer, size_t size, uint64_t offset) = 0;
   // Null: it can only be read.
   virtual file::Remote* remote() { return nullptr; }

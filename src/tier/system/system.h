@@ -1,5 +1,5 @@
-// System: the calls that tier/ makes on lower, the directory of the system that a cover stands in
-// for.
+// System wraps the calls that tier/ makes on lower, the directory of the system that a cover stands
+// in for.
 //
 // They are the kernel's own, by number: this code is also part of a library that is preloaded into
 // programs and defines open, stat and so on itself; by their names our calls would come back to us.
@@ -35,7 +35,7 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
-// The same; 0 too where the file system has no fsync of directories.
+// As fsync(); 0 too where the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
 int64_t fstat(int fd, struct stat* st);
 int64_t lstatat(int directory, const char* name, struct stat* st);

@@ -1,5 +1,5 @@
-// Written aside: what is done to every file in lower that has not got its name yet, be it drained
-// whole or put together out of parts.
+// What is done to every file in lower that has not got its name yet, be it drained whole or put
+// together out of parts.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ class CheckedCopy {
 };
 
 // Gives the file away, which comes first: a change of owner takes set-user-id bits away. Returns
-// which of `permissions` it may have. Who may not give files away keeps them, without the set-ID
-// bits, which would run somebody else's bytes as him. If the file cannot even get its group, the
-// group that it has may do no more than all others.
+// which of `permissions` it may have. A process that may not give files away keeps them, without
+// the set-ID bits, which would run another user's bytes with its rights. If the file cannot even
+// get its group, the group that it has may do no more than all others.
 Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permissions,
                             const std::string& path);
 Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t mtime,
