@@ -14,7 +14,7 @@ namespace cairn::tier {
 struct Where {
   uint64_t inode = 0;
   file::Map map;
-  std::string path;
+  std::string path = {};
   // The directory came here by a move or is new in lower, and what the names in it remember of
   // lower may be about another place: it is looked at before it is believed.
   bool fresh = false;
