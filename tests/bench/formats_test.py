@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 from bench_case import BenchCase, MPIS, main
 
@@ -36,8 +37,8 @@ class Formats(BenchCase):
                 text = self.kernel(MPIS[-1], kernel, "--format", "ior", *words).stdout
                 table, summary = text.split("Summary of all tests:")
                 for name in names:
-                    self.assertRegex(table, rf"(?m)^{name} +[0-9.]+ +[0-9.]+ +")
-                    self.assertRegex(summary, rf"(?m)^{name} +[0-9.]+ ")
+                    self.assertRegex(table, rf"(?m)^{re.escape(name)} +[0-9.]+ +[0-9.]+ +")
+                    self.assertRegex(summary, rf"(?m)^{re.escape(name)} +[0-9.]+ ")
                 self.assertRegex(summary, r"Check +: [0-9.]+ MiB compared, 0 bytes wrong")
                 self.assertNotIn("nan", text)
                 self.assertNotIn("inf", text)
