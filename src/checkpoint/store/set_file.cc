@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "base/coarse_clock.h"
 #include "checkpoint/layout/head.h"
@@ -33,6 +34,20 @@ SetRecord make_record(const file::FileSystem& fs, const std::string& name, const
   std::memcpy(record.name, name.data(), name.size());
   seal_record(&record, sizeof record, magic_set);
   return record;
+}
+
+// A name can be seen a moment before the inode that another rank has made for it: both come with
+// one change, whose words are stored one after the other.
+template <typename Open>
+auto open_once_made(Open open) {
+  constexpr int attempts = 1000;
+  auto result = open();
+  for (int i = 0; i < attempts && result.code() == ESTALE; ++i) {
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+    result = open();
+  }
+  return result;
 }
 
 }  // namespace
@@ -72,19 +87,24 @@ SetFile::~SetFile() {
 
 Result<std::unique_ptr<SetFile>> SetFile::open(file::FileSystem& fs, const std::string& name) {
   CAIRN_TRY(check_set_name(name));
-  std::unique_ptr<SetFile> set(new SetFile(fs));
-  if (Status status = set->find(name); !status.ok())
-    return annotate(status, "checkpoint set %s", name.c_str());
-  return set;
+  return open_once_made([&]() -> Result<std::unique_ptr<SetFile>> {
+    std::unique_ptr<SetFile> set(new SetFile(fs));
+    if (Status status = set->find(name); !status.ok())
+      return annotate(status, "checkpoint set %s", name.c_str());
+    return set;
+  });
 }
 
 Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
                                                        const std::string& name, const Uuid& uuid) {
   auto set = open(fs, name);
   if (set.ok() || set.code() != ENOENT) return set;
-  CAIRN_TRY_ASSIGN(
-      all, tier::find_or_make(fs, format::root_inode, checkpoints_directory, S_IFDIR | 0700));
-  CAIRN_TRY_ASSIGN(directory, tier::find_or_make(fs, all, name, S_IFDIR | 0700));
+  const auto made = open_once_made([&]() -> Result<uint64_t> {
+    CAIRN_TRY_ASSIGN(
+        all, tier::find_or_make(fs, format::root_inode, checkpoints_directory, S_IFDIR | 0700));
+    return tier::find_or_make(fs, all, name, S_IFDIR | 0700);
+  });
+  CAIRN_TRY_ASSIGN(directory, made);
   const SetRecord record = make_record(fs, name, uuid);
   NewFile file{{}, set_bytes, true};
   const auto* begin = reinterpret_cast<const uint8_t*>(&record);
