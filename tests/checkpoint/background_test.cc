@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <mutex>
 #include <random>
 
 #include "checkpoint/ranks.h"
@@ -31,11 +30,10 @@ bool comes_true(const std::function<bool()>& condition) {
 
 class Background : public testing::Test {
  protected:
-  Background() { std::filesystem::create_directory(lower()); }
-  [[nodiscard]] std::string lower() const { return folder_.path() + "/lower"; }
+  Background() : lower_(folder_.path() + "/lower") { std::filesystem::create_directory(lower_); }
+  [[nodiscard]] const std::string& lower() const { return lower_; }
   [[nodiscard]] std::string set() const { return lower() + "/.cairn-checkpoints/field"; }
-  cairn_checkpoint_options options(uint32_t rank = 0, uint32_t ranks = 1) {
-    lower_ = lower();
+  [[nodiscard]] cairn_checkpoint_options options(uint32_t rank = 0, uint32_t ranks = 1) const {
     cairn_checkpoint_options options{};
     options.flags = CAIRN_CHECKPOINT_BACKGROUND;
     options.lower = lower_.c_str();
@@ -61,7 +59,7 @@ class Background : public testing::Test {
     return info.number;
   }
   TemporaryFolder folder_;
-  std::string lower_;
+  const std::string lower_;
 };
 
 struct Levels {
@@ -75,13 +73,7 @@ void note_level(void* context, cairn_checkpoint_handle, int64_t version,
 TEST_F(Background, AVersionReachesGlobal) {
   const PoolInMemory pool(pool_bytes);
   with_ranks(3, [&](uint32_t rank) {
-    cairn_checkpoint_options own;
-    static std::mutex mutex;
-    {
-      const std::lock_guard lock(mutex);
-      own = options(rank, 3);
-    }
-    cairn_checkpoint* checkpoint = open_set(pool.get(), "field", own);
+    cairn_checkpoint* checkpoint = open_set(pool.get(), "field", options(rank, 3));
     Rows rows(60, rank, 3);
     ASSERT_EQ(rows.define(checkpoint), 0);
     Levels levels;
