@@ -51,7 +51,7 @@ if(CAIRN_SANITIZE)
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
   # gcc 12 follows the sanitizers' own branches into warnings that plain builds do not have.
   target_compile_options(cairn_flags INTERFACE
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-stringop-overflow>)
 endif()
 if(CAIRN_COVERAGE)
   target_compile_options(cairn_flags INTERFACE --coverage -fprofile-update=atomic)
