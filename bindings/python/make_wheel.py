@@ -76,7 +76,8 @@ def main():
     parser.add_argument("--version", required=True)
     parser.add_argument("--into", required=True, type=pathlib.Path)
     parser.add_argument("--library", required=True, type=pathlib.Path)
-    parser.add_argument("transports", nargs="*", type=pathlib.Path, help="libcairn_mpi_NAME.so of each MPI")
+    parser.add_argument("transports", nargs="*", type=pathlib.Path,
+                        help="libcairn_mpi_NAME.so of each MPI")
     options = parser.parse_args()
     tag = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     options.into.mkdir(parents=True, exist_ok=True)
@@ -89,7 +90,8 @@ def main():
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o755 if ".so" in name else 0o644) << 16
             archive.writestr(entry, content)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            digest = base64.urlsafe_b64encode(
+                hashlib.sha256(content).digest()).rstrip(b"=").decode()
             lines.append(f"{name},sha256={digest},{len(content)}\n")
         archive.writestr(zipfile.ZipInfo(record), "".join(lines) + f"{record},,\n")
     print(wheel)

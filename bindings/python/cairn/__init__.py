@@ -15,11 +15,25 @@
 docs/user/python.md says how to use it, and cairn/checkpoint.h what each call promises.
 """
 
-from ._checkpoint import Checkpoint, Counted, Error, Handle, Info, Kind, Level, Owner, Progress, Survives, Variable
+from ._checkpoint import (
+    Checkpoint,
+    Counted,
+    Error,
+    Handle,
+    Info,
+    Kind,
+    Level,
+    Owner,
+    Progress,
+    Survives,
+    Variable,
+)
 from ._types import Type
 
-__all__ = ["Checkpoint", "Counted", "Error", "Handle", "Info", "Kind", "Level", "Owner", "Progress", "Survives", "Type",
-           "Variable", "version"]
+__all__ = [
+    "Checkpoint", "Counted", "Error", "Handle", "Info", "Kind", "Level", "Owner", "Progress",
+    "Survives", "Type", "Variable", "version"
+]
 
 
 def version() -> str:

@@ -8,8 +8,9 @@ from ._types import Type, of_format, of_typestr
 
 
 class _Buffer(Structure):
-    _fields_ = [("buf", c_void_p), ("obj", py_object), ("len", c_ssize_t), ("itemsize", c_ssize_t), ("readonly", c_int),
-                ("ndim", c_int), ("format", c_char_p), ("shape", POINTER(c_ssize_t)), ("strides", POINTER(c_ssize_t)),
+    _fields_ = [("buf", c_void_p), ("obj", py_object), ("len", c_ssize_t), ("itemsize", c_ssize_t),
+                ("readonly", c_int), ("ndim", c_int), ("format", c_char_p),
+                ("shape", POINTER(c_ssize_t)), ("strides", POINTER(c_ssize_t)),
                 ("suboffsets", POINTER(c_ssize_t)), ("internal", c_void_p)]
 
 
@@ -67,7 +68,8 @@ class Memory:
     def store(self, to):
         """Into a structure of C."""
         if len(self.shape) > _library.MAX_DIMENSIONS:
-            raise ValueError(f"array of {len(self.shape)} dimensions: at most {_library.MAX_DIMENSIONS}")
+            raise ValueError(
+                f"array of {len(self.shape)} dimensions: at most {_library.MAX_DIMENSIONS}")
         to.type = self.type
         to.element_size = self.size
         to.dimensions = len(self.shape)

@@ -19,7 +19,8 @@ from ._types import Type, dtype_text
 
 
 class Error(OSError):
-    """What a call refused: `errno` as of the C API, and the library's text with variable and ranks."""
+    """What a call refused: `errno` as of the C API, and the library's text with variable and
+    ranks."""
 
     def __init__(self, number: int, text: str):
         super().__init__(number, text)
@@ -52,13 +53,14 @@ class Kind(enum.IntEnum):
     """Of arrays of which each rank has any number of elements, another one in each version."""
 
     RAGGED = 5  # a list of values for each element of the integer variable `over`
-    PARTICLES = 6  # dealt out in order of ranks, or with `over` and `key` to the ranks that have their cells
+    # dealt out in order of ranks, or with `over` and `key` to the ranks that have their cells
+    PARTICLES = 6
     PER_RANK = 7  # rank r gets those of rank r
 
 
 class Counted:
-    """An array of one dimension whose length changes: of numpy, or an array.array. `array` is the one that is written.
-    A restart puts a new one there, of the length that this rank gets."""
+    """An array of one dimension whose length changes: of numpy, or an array.array. `array` is the
+    one that is written. A restart puts a new one there, of the length that this rank gets."""
 
     def __init__(self, array: Any):
         self.array = array
@@ -66,7 +68,8 @@ class Counted:
     def resized(self, count: Optional[int]) -> Any:
         if count is not None and len(self.array) != count:
             if isinstance(self.array, array_of_python):
-                self.array = array_of_python(self.array.typecode, bytes(count * self.array.itemsize))
+                self.array = array_of_python(self.array.typecode,
+                                             bytes(count * self.array.itemsize))
             else:
                 import numpy
 
@@ -123,7 +126,8 @@ class Variable:
     def dimensions(self) -> tuple[str, ...]:
         """Names of the dimensions: those of the attribute, else made from the variable's name."""
         named = tuple(str(self.attributes.get("dimensions", "")).split())
-        return named if len(named) == len(self.shape) else tuple(f"{self.name}_{k}" for k in range(len(self.shape)))
+        return named if len(named) == len(self.shape) else tuple(f"{self.name}_{k}"
+                                                                 for k in range(len(self.shape)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,16 +140,18 @@ class Progress:
 
 
 def _info_of(c: _library.Info) -> Info:
-    return Info(number=c.number, step=c.step, sequence=c.sequence, parent=c.parent, begun_ns=c.begun_ns, bytes=c.bytes,
-                ranks=c.ranks, level=c.level, survives=Survives(c.survives), attempts=c.attempts,
-                abandoned=bool(c.is_abandoned), skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
+    return Info(number=c.number, step=c.step, sequence=c.sequence, parent=c.parent,
+                begun_ns=c.begun_ns, bytes=c.bytes, ranks=c.ranks, level=c.level,
+                survives=Survives(c.survives), attempts=c.attempts, abandoned=bool(c.is_abandoned),
+                skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
                 run=c.run.decode(), why=c.why.decode(errors="replace"),
-                attributes=attributes_of(c.attributes, c.attribute_count), verified_ns=c.verified_ns,
-                copies=c.copies, from_copies=c.from_copies)
+                attributes=attributes_of(c.attributes, c.attribute_count),
+                verified_ns=c.verified_ns, copies=c.copies, from_copies=c.from_copies)
 
 
 def _progress_of(c: _library.Progress) -> Progress:
-    return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error, level_ns=tuple(c.level_ns))
+    return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error,
+                    level_ns=tuple(c.level_ns))
 
 
 def _communicator(communicator: Any) -> int:
@@ -176,7 +182,8 @@ class Handle:
 
     def wait(self, level: Level = Level.LOCAL, timeout: Optional[float] = None) -> None:
         """Waits until the level is reached; `timeout`: seconds, for LOCAL."""
-        self._checkpoint._call("wait", self._number, level, 0 if timeout is None else max(1, round(timeout * 1e3)))
+        self._checkpoint._call("wait", self._number, level,
+                               0 if timeout is None else max(1, round(timeout * 1e3)))
 
     def progress(self) -> Progress:
         c = _library.made(_library.Progress)
@@ -187,22 +194,24 @@ class Handle:
 class Checkpoint:
     """A set of versions, opened by all ranks. One thread at a time may use it.
 
-    `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
-    default of the C API. `fresh` begins a new line of versions. `partner` copies each version to nodes of other failure domains.
-    `cyclic`: where a variable's global array is larger than the stored one, `read` repeats that.
-    `background` copies versions to `lower` while the program goes on, those whose number is a multiple of
-    `lower_multiple`. `signals`, `halt_file`, `end_time` (since 1970) and `exit_margin` are for `should_exit`.
-    `look` only looks at versions, while another run may use
-    the set: `versions`, `variables`, `read_var`, `dataset`.
+    `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0
+    or empty has the default of the C API. `fresh` begins a new line of versions. `partner` copies
+    each version to nodes of other failure domains. `cyclic`: where a variable's global array is
+    larger than the stored one, `read` repeats that. `background` copies versions to `lower` while
+    the program goes on, those whose number is a multiple of `lower_multiple`. `signals`,
+    `halt_file`, `end_time` (since 1970) and `exit_margin` are for `should_exit`. `look` only looks
+    at versions, while another run may use the set: `versions`, `variables`, `read_var`, `dataset`.
     """
 
-    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False,
-                 partner: bool = False, cyclic: bool = False, background: bool = False, code_version: str = "", keep: int = 0,
-                 keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
-                 block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0,
-                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0, lower_multiple: int = 0,
-                 signals: bool = False,
-                 halt_file: Union[str, os.PathLike, None] = None, end_time: float = 0, exit_margin: float = 0):
+    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False,
+                 look: bool = False, partner: bool = False, cyclic: bool = False,
+                 background: bool = False, code_version: str = "", keep: int = 0,
+                 keep_multiple: int = 0, keep_period: float = 0, interval: float = 0,
+                 max_attempts: int = 0, block_size: int = 0, rank: int = 0, ranks: int = 0,
+                 job: str = "", timeout: float = 0, lower: Union[str, os.PathLike, None] = None,
+                 lower_keep: int = 0, lower_multiple: int = 0, signals: bool = False,
+                 halt_file: Union[str, os.PathLike,
+                                  None] = None, end_time: float = 0, exit_margin: float = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
         self._collected: dict[str, list[Any]] = {}  # the same of a version that was begun
@@ -212,15 +221,19 @@ class Checkpoint:
             _library.Options,
             flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
                    | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)
-                   | (_library.SIGNALS if signals else 0) | (_library.BACKGROUND if background else 0)),
-            code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None,
+                   | (_library.SIGNALS if signals else 0) |
+                   (_library.BACKGROUND if background else 0)), code_version=code_version.encode()
+            or None, rank=rank, ranks=ranks, job=job.encode() or None,
             timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
-            block_size=block_size, lower=None if lower is None else os.fsencode(lower), lower_keep=lower_keep,
-            lower_multiple=lower_multiple, halt_file=None if halt_file is None else os.fsencode(halt_file), end_time_ns=_ns(end_time),
-            exit_margin_ns=_ns(exit_margin))
-        self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
-                                                             ctypes.byref(options), ctypes.byref(self._handle)))
+            block_size=block_size, lower=None if lower is None else os.fsencode(lower),
+            lower_keep=lower_keep, lower_multiple=lower_multiple,
+            halt_file=None if halt_file is None else os.fsencode(halt_file),
+            end_time_ns=_ns(end_time), exit_margin_ns=_ns(exit_margin))
+        self._check(_library.library().cairn_checkpoint_init(name.encode(),
+                                                             _communicator(communicator),
+                                                             ctypes.byref(options),
+                                                             ctypes.byref(self._handle)))
         self._owner = os.getpid()
 
     def __enter__(self) -> Checkpoint:
@@ -245,27 +258,35 @@ class Checkpoint:
                 self._memories.clear()
                 self._collected.clear()
 
-    def define(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None, offset: Optional[Sequence[int]] = None,
-               halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None, axis: Optional[Sequence[int]] = None,
-               owner: Optional[Owner] = None, type: Optional[Type] = None, optional: bool = False,
-               aliases: Sequence[str] = (), default: Any = None, attributes: Optional[dict[str, Any]] = None,
-               kind: Optional[Kind] = None, over: Optional[str] = None, key: Optional[str] = None) -> None:
-        """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the box at `offset` of a
-        global array of that shape, `halo` elements around it left out (one number, or those before and behind, for each
-        dimension). `axis`: for each dimension of the array that of the global array along which it runs.
+    def define(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None,
+               offset: Optional[Sequence[int]] = None,
+               halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None,
+               axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None,
+               type: Optional[Type] = None, optional: bool = False, aliases: Sequence[str] = (),
+               default: Any = None, attributes: Optional[dict[str, Any]] = None,
+               kind: Optional[Kind] = None, over: Optional[str] = None,
+               key: Optional[str] = None) -> None:
+        """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the
+        box at `offset` of a global array of that shape, `halo` elements around it left out (one
+        number, or those before and behind, for each dimension). `axis`: for each dimension of the
+        array that of the global array along which it runs.
 
-        `array`: of numpy, or any writable buffer, or a function that returns the array when Cairn asks. `default`: an
-        array of one element, for `optional` variables that a version lacks. `attributes`: texts and numbers, as "units";
-        "dimensions" names those of the global array.
+        `array`: of numpy, or any writable buffer, or a function that returns the array when Cairn
+        asks. `default`: an array of one element, for `optional` variables that a version lacks.
+        `attributes`: texts and numbers, as "units"; "dimensions" names those of the global array.
 
-        `kind`: each rank has any number of elements; `array` is a Counted, or a function that is called with None to write
-        and with a number of elements to fill. `over`, `key`: names of variables, as cairn/checkpoint.h says."""
-        self._memories[name] = self._register("define", name, array, shape, offset, halo, axis, owner, type, optional,
-                                              aliases, default, attributes, kind, over, key)
+        `kind`: each rank has any number of elements; `array` is a Counted, or a function that is
+        called with None to write and with a number of elements to fill. `over`, `key`: names of
+        variables, as cairn/checkpoint.h says."""
+        self._memories[name] = self._register("define", name, array, shape, offset, halo, axis,
+                                              owner, type, optional, aliases, default, attributes,
+                                              kind, over, key)
 
-    def _register(self, call: str, name: str, array: Any, shape: Optional[Sequence[int]], offset: Optional[Sequence[int]],
-                  halo: Optional[Sequence[Union[int, tuple[int, int]]]], axis: Optional[Sequence[int]], owner: Optional[Owner],
-                  type: Optional[Type], optional: bool, aliases: Sequence[str], default: Any,
+    def _register(self, call: str, name: str, array: Any, shape: Optional[Sequence[int]],
+                  offset: Optional[Sequence[int]], halo: Optional[Sequence[Union[int, tuple[int,
+                                                                                            int]]]],
+                  axis: Optional[Sequence[int]], owner: Optional[Owner], type: Optional[Type],
+                  optional: bool, aliases: Sequence[str], default: Any,
                   attributes: Optional[dict[str, Any]], kind: Optional[Kind], over: Optional[str],
                   key: Optional[str]) -> list[Any]:
         """What the library holds pointers to from now on."""
@@ -282,7 +303,10 @@ class Checkpoint:
         where = _library.made(_library.Distribution, kind=_library.REPLICATED)
         if kind is not None:
             if any(given is not None for given in (shape, offset, halo, axis, owner)):
-                raise ValueError(f"variable '{name}': an array with a kind has no shape, offset, halo, axis or owner")
+                raise ValueError(
+                    f"variable '{name}': an array with a kind has no shape, offset, halo, axis or"
+                    " owner"
+                )
             where.kind = kind
             where.over = None if over is None else over.encode()
             where.key = None if key is None else key.encode()
@@ -293,14 +317,16 @@ class Checkpoint:
         elif offset is not None or halo is not None or axis is not None or owner is not None:
             raise ValueError("offset, halo, axis and owner need a shape")
         texts = [alias.encode() for alias in aliases]
-        more = _library.made(_library.Definition, flags=_library.OPTIONAL if optional else 0, alias_count=len(texts))
+        more = _library.made(_library.Definition, flags=_library.OPTIONAL if optional else 0,
+                             alias_count=len(texts))
         if texts:
             more.aliases = (ctypes.c_char_p * len(texts))(*texts)
         default_memory = None
         if default is not None:
             default_memory = Memory(default)
             if default_memory.type != memory.type or default_memory.size != memory.size:
-                raise TypeError(f"variable '{name}': default: expected one element of the array's type")
+                raise TypeError(
+                    f"variable '{name}': default: expected one element of the array's type")
             more.default_value = default_memory.address
         try:
             noted = Attributes(attributes or {})
@@ -313,21 +339,24 @@ class Checkpoint:
             more.getter = self._getter(get, type, kept, asks)
             kept.append(more.getter)
         described = memory.described()
-        self._call(call, name.encode(), ctypes.byref(described), ctypes.byref(where), ctypes.byref(more))
+        self._call(call, name.encode(), ctypes.byref(described), ctypes.byref(where),
+                   ctypes.byref(more))
         said = _library.last_error()
         if said.startswith("warning: "):
             warnings.warn(said[len("warning: "):], RuntimeWarning, stacklevel=3)
         return kept
 
     @staticmethod
-    def _place(where: _library.Distribution, memory: Memory, shape: Sequence[int], offset: Optional[Sequence[int]],
-               halo: Optional[Sequence[Union[int, tuple[int, int]]]], axis: Optional[Sequence[int]],
-               owner: Optional[Owner]) -> None:
+    def _place(where: _library.Distribution, memory: Memory, shape: Sequence[int],
+               offset: Optional[Sequence[int]], halo: Optional[Sequence[Union[int, tuple[int,
+                                                                                         int]]]],
+               axis: Optional[Sequence[int]], owner: Optional[Owner]) -> None:
         dimensions = len(memory.shape)
         given = {"shape": shape, "offset": offset, "halo": halo, "axis": axis}
         for word, values in given.items():
             if values is not None and len(values) != dimensions:
-                raise ValueError(f"{word}: expected {dimensions} numbers, one for each dimension of the array")
+                raise ValueError(
+                    f"{word}: expected {dimensions} numbers, one for each dimension of the array")
         where.kind = _library.BLOCK
         where.owner = owner or 0
         for k in range(dimensions):
@@ -337,7 +366,8 @@ class Checkpoint:
         for k, (low, high) in enumerate(_pairs(halo or ())):
             where.halo_low[k], where.halo_high[k] = low, high
 
-    def _getter(self, get: Callable[..., Any], element_type: Optional[Type], kept: list[Any], asks: bool) -> Any:
+    def _getter(self, get: Callable[..., Any], element_type: Optional[Type], kept: list[Any],
+                asks: bool) -> Any:
         def answer(_context: Any, purpose: int, array: Any) -> int:
             try:
                 count = array.contents.extent[0] if purpose == _library.TO_FILL else None
@@ -366,14 +396,17 @@ class Checkpoint:
         self._call("begin", version)
 
     def write_var(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None,
-                  offset: Optional[Sequence[int]] = None, halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None,
-                  axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None, type: Optional[Type] = None,
-                  attributes: Optional[dict[str, Any]] = None, kind: Optional[Kind] = None, over: Optional[str] = None,
+                  offset: Optional[Sequence[int]] = None,
+                  halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None,
+                  axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None,
+                  type: Optional[Type] = None, attributes: Optional[dict[str, Any]] = None,
+                  kind: Optional[Kind] = None, over: Optional[str] = None,
                   key: Optional[str] = None) -> None:
-        """A variable of the version that was begun, as of `define`: the array stays as it is until `commit`. All ranks
-        call it for the same names."""
-        self._collected[name] = self._register("write_var", name, array, shape, offset, halo, axis, owner, type, False, (),
-                                               None, attributes, kind, over, key)
+        """A variable of the version that was begun, as of `define`: the array stays as it is until
+        `commit`. All ranks call it for the same names."""
+        self._collected[name] = self._register("write_var", name, array, shape, offset, halo, axis,
+                                               owner, type, False, (), None, attributes, kind, over,
+                                               key)
 
     def commit(self) -> None:
         """Collective. Waits until the version that was begun is committed."""
@@ -383,12 +416,14 @@ class Checkpoint:
             self._collected.clear()
 
     def drop(self, version: int, *, last: bool = False) -> None:
-        """Collective in a run. Drops a version. `last`, of a context that looks: even the last one that is whole."""
+        """Collective in a run. Drops a version. `last`, of a context that looks: even the last one
+        that is whole."""
         self._call("drop", version, _library.DROP_LAST if last else 0)
 
     def observe(self, observer: Optional[Callable[[int, Progress], None]]) -> None:
-        """`observer` is called with the number of a version and its progress when that has reached a level or failed: inside
-        the calls that write, test and wait, and `close`. It must not use the checkpoint."""
+        """`observer` is called with the number of a version and its progress when that has reached
+        a level or failed: inside the calls that write, test and wait, and `close`. It must not use
+        the checkpoint."""
         if observer is None:
             self._call("observe", _library.Observer(), None)
             self._observer = None
@@ -409,33 +444,38 @@ class Checkpoint:
         self._call("write", version)
 
     def iwrite(self, version: int) -> Handle:
-        """Collective. On return the arrays may change; the handle says when the version is committed."""
+        """Collective. On return the arrays may change; the handle says when the version is
+        committed."""
         number = ctypes.c_uint64()
         self._call("iwrite", version, ctypes.byref(number))
         return Handle(self, number.value)
 
     def restart_test(self, version: Optional[int] = None) -> Optional[Info]:
-        """Collective. The version (the newest, if none is named) if it can be read into what is defined, else None."""
+        """Collective. The version (the newest, if none is named) if it can be read into what is
+        defined, else None."""
         c = _library.made(_library.Info)
-        found = self._call("restart_test", _library.LATEST if version is None else version, ctypes.byref(c))
+        found = self._call("restart_test", _library.LATEST if version is None else version,
+                           ctypes.byref(c))
         return _info_of(c) if found else None
 
     def read(self, version: Optional[int] = None, *, halo: bool = False, cyclic: bool = False,
              verify_all: bool = False) -> Info:
-        """Collective. Reads all that is defined from a version, the newest if none is named. `halo`: also elements
-        around this rank's boxes, where they lie inside the global arrays. `cyclic`: as of the Checkpoint. `verify_all`: also
-        bytes of variables that are not defined are compared with their checksums."""
+        """Collective. Reads all that is defined from a version, the newest if none is named.
+        `halo`: also elements around this rank's boxes, where they lie inside the global arrays.
+        `cyclic`: as of the Checkpoint. `verify_all`: also bytes of variables that are not defined
+        are compared with their checksums."""
         c = _library.made(_library.Info)
         flags = ((_library.READ_HALO if halo else 0) | (_library.READ_CYCLIC if cyclic else 0)
                  | (_library.READ_VERIFY_ALL if verify_all else 0))
         self._call("read", _library.LATEST if version is None else version, flags, ctypes.byref(c))
         return _info_of(c)
 
-    def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
-                 type: Optional[Type] = None) -> Any:
-        """Reads one stored variable into `out`: all of it, or the box at `offset` that has the shape of `out`. On
-        one host no other rank takes part; on several hosts all ranks call it, and an empty `out` asks for nothing. Returns
-        `out`, which is a new array of numpy if none is given."""
+    def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None,
+                 offset: Optional[Sequence[int]] = None, type: Optional[Type] = None) -> Any:
+        """Reads one stored variable into `out`: all of it, or the box at `offset` that has the
+        shape of `out`. On one host no other rank takes part; on several hosts all ranks call it,
+        and an empty `out` asks for nothing. Returns `out`, which is a new array of numpy if none is
+        given."""
         if out is None:
             import numpy
 
@@ -448,33 +488,42 @@ class Checkpoint:
         box = None
         if offset is not None:
             if len(offset) != array.dimensions:
-                raise ValueError(f"offset: expected {array.dimensions} numbers, one for each dimension of the array")
+                raise ValueError(
+                    f"offset: expected {array.dimensions} numbers, one for each dimension of the"
+                    " array"
+                )
             box = (ctypes.c_int64 * _library.MAX_DIMENSIONS)(*offset)
         self._call("read_var", _library.LATEST if version is None else version, name.encode(), box,
                    array.extent if box is not None else None, ctypes.byref(array))
         return out
 
     def variables(self, version: Optional[int] = None) -> list[Variable]:
-        """What a version holds, by name; the newest, if none is named. On several hosts collective."""
+        """What a version holds, by name; the newest, if none is named. On several hosts
+        collective."""
         found: list[Variable] = []
 
         def note(_context: Any, variable: Any) -> int:
             c = variable.contents
-            found.append(Variable(name=c.name.decode(), type=Type(c.type), size=c.element_size,
-                                  shape=tuple(getattr(c, "global")[:c.dimensions]), optional=bool(c.flags & _library.OPTIONAL),
-                                  attributes=attributes_of(c.attributes, c.attribute_count),
-                                  kind=Kind(c.kind) if c.kind in list(Kind) else None, over=(c.over or b"").decode(),
-                                  key=(c.key or b"").decode()))
+            found.append(
+                Variable(name=c.name.decode(), type=Type(c.type), size=c.element_size,
+                         shape=tuple(getattr(c, "global")[:c.dimensions]),
+                         optional=bool(c.flags & _library.OPTIONAL),
+                         attributes=attributes_of(c.attributes, c.attribute_count),
+                         kind=Kind(c.kind) if c.kind in list(Kind) else None,
+                         over=(c.over or b"").decode(), key=(c.key or b"").decode()))
             return 0
 
-        self._call("variables", _library.LATEST if version is None else version, _library.VariableVisit(note), None)
+        self._call("variables", _library.LATEST if version is None else version,
+                   _library.VariableVisit(note), None)
         return found
 
     def counts(self, name: str, version: Optional[int] = None) -> list[int]:
         """How many elements of a variable with a kind each rank that wrote the version had."""
-        ranks = next((one.ranks for one in self.versions() if version is None or one.number == version), 1)
+        ranks = next(
+            (one.ranks for one in self.versions() if version is None or one.number == version), 1)
         counts = (ctypes.c_uint64 * ranks)()
-        self._call("counts", _library.LATEST if version is None else version, name.encode(), counts, ranks)
+        self._call("counts", _library.LATEST if version is None else version, name.encode(), counts,
+                   ranks)
         return list(counts)
 
     def dataset(self, version: Optional[int] = None, names: Optional[Sequence[str]] = None) -> Any:
@@ -484,13 +533,18 @@ class Checkpoint:
         arrays = {}
         for variable in self.variables(version):
             if names is None or variable.name in names:
-                noted = {key: value for key, value in variable.attributes.items() if key != "dimensions"}
-                arrays[variable.name] = xarray.DataArray(self.read_var(variable.name, version=version, type=variable.type),
-                                                         dims=variable.dimensions, attrs=noted)
+                noted = {
+                    key: value
+                    for key, value in variable.attributes.items() if key != "dimensions"
+                }
+                arrays[variable.name] = xarray.DataArray(
+                    self.read_var(variable.name, version=version, type=variable.type),
+                    dims=variable.dimensions, attrs=noted)
         if version is None:
             version = max(self.versions(), key=lambda one: (not one.abandoned, one.sequence)).number
         info = next(one for one in self.versions() if one.number == version)
-        return xarray.Dataset(arrays, attrs={**info.attributes, "version": info.number, "step": info.step})
+        return xarray.Dataset(arrays,
+                              attrs={**info.attributes, "version": info.number, "step": info.step})
 
     def versions(self) -> list[Info]:
         """The committed versions, newest first."""
@@ -504,8 +558,8 @@ class Checkpoint:
         return found
 
     def verify(self, version: Optional[int] = None) -> None:
-        """Compares all bytes of a version, the newest if none is named, with their checksums. Error with errno EUCLEAN: they
-        differ. No other rank takes part."""
+        """Compares all bytes of a version, the newest if none is named, with their checksums. Error
+        with errno EUCLEAN: they differ. No other rank takes part."""
         self._call("verify", _library.LATEST if version is None else version, None)
 
     def need(self, step: int) -> bool:
@@ -523,7 +577,8 @@ class Checkpoint:
             raise ValueError("the checkpoint is closed")
         if os.getpid() != self._owner:
             raise ValueError("the checkpoint was opened by the parent of this process")
-        return self._check(getattr(_library.library(), f"cairn_checkpoint_{name}")(self._handle, *arguments))
+        return self._check(
+            getattr(_library.library(), f"cairn_checkpoint_{name}")(self._handle, *arguments))
 
     def _check(self, result: int) -> int:
         raised, self._raised = self._raised, None

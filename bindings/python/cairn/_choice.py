@@ -117,9 +117,8 @@ def in_one_order(gather: Union[Gather, Literal[False]], name: str, wanted: dict[
     """Variables that ranks read together, in one order on all: their name, their type, and the most
     pieces of them that any rank wants.
 
-    `resolve` fills in what this rank wants: for each variable its pieces, the type first in each. If
-    it fails on one rank, none reads.
-    """
+    `resolve` fills in what this rank wants: for each variable its pieces, the type first in each.
+    If it fails on one rank, none reads. """
     failure, own = None, {}
     try:
         resolve()

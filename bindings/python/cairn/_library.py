@@ -3,8 +3,8 @@
 import ctypes
 import os
 import pathlib
-from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_uint8,
+                    c_uint16, c_uint32, c_uint64, c_void_p)
 
 MAX_DIMENSIONS = 15
 NO_COMMUNICATOR = -2**31
@@ -23,24 +23,27 @@ REPLICATED, BLOCK = 1, 2
 
 
 class Options(Structure):
-    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("pool", c_void_p), ("code_version", c_char_p),
-                ("rank", c_uint32), ("ranks", c_uint32), ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
-                ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64), ("interval_ns", c_uint64),
-                ("max_attempts", c_uint32), ("block_size", c_uint32), ("lower", c_char_p), ("lower_keep", c_uint32),
-                ("lower_multiple", c_uint32), ("halt_file", c_char_p), ("end_time_ns", c_uint64), ("exit_margin_ns", c_uint64),
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("pool", c_void_p),
+                ("code_version", c_char_p), ("rank", c_uint32), ("ranks", c_uint32),
+                ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
+                ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64),
+                ("interval_ns", c_uint64), ("max_attempts", c_uint32), ("block_size", c_uint32),
+                ("lower", c_char_p), ("lower_keep", c_uint32), ("lower_multiple", c_uint32),
+                ("halt_file", c_char_p), ("end_time_ns", c_uint64), ("exit_margin_ns", c_uint64),
                 ("mtbf_ns", c_uint64)]
 
 
 class Array(Structure):
-    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64), ("dimensions", c_uint32),
-                ("flags", c_uint32), ("base", c_void_p), ("extent", c_int64 * MAX_DIMENSIONS),
-                ("stride", c_int64 * MAX_DIMENSIONS)]
+    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64),
+                ("dimensions", c_uint32), ("flags", c_uint32), ("base", c_void_p),
+                ("extent", c_int64 * MAX_DIMENSIONS), ("stride", c_int64 * MAX_DIMENSIONS)]
 
 
 class Distribution(Structure):
-    _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32), ("reserved", c_uint32),
-                ("global", c_int64 * MAX_DIMENSIONS), ("offset", c_int64 * MAX_DIMENSIONS),
-                ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)), ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
+    _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32),
+                ("reserved", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
+                ("offset", c_int64 * MAX_DIMENSIONS), ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)),
+                ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
                 ("axis", c_uint8 * (MAX_DIMENSIONS + 1)), ("over", c_char_p), ("key", c_char_p)]
 
 
@@ -52,35 +55,41 @@ class Attribute(Structure):
 
 
 class Definition(Structure):
-    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("getter", Getter), ("context", c_void_p),
-                ("aliases", POINTER(c_char_p)), ("alias_count", c_uint32), ("reserved", c_uint32),
-                ("default_value", c_void_p), ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32),
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("getter", Getter),
+                ("context", c_void_p), ("aliases", POINTER(c_char_p)), ("alias_count", c_uint32),
+                ("reserved", c_uint32), ("default_value", c_void_p),
+                ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32),
                 ("reserved2", c_uint32)]
 
 
 class Progress(Structure):
-    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("error", c_int32),
-                ("bytes", c_uint64), ("level_ns", c_uint64 * 5)]
+    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32),
+                ("error", c_int32), ("bytes", c_uint64), ("level_ns", c_uint64 * 5)]
 
 
 class Outlook(Structure):
-    _fields_ = [("struct_size", c_uint32), ("reason", c_uint32), ("signal", c_uint32), ("reserved", c_uint32),
-                ("left_ns", c_uint64), ("cost_ns", c_uint64), ("interval_ns", c_uint64), ("text", c_char * 256)]
+    _fields_ = [("struct_size", c_uint32), ("reason", c_uint32), ("signal", c_uint32),
+                ("reserved", c_uint32), ("left_ns", c_uint64), ("cost_ns", c_uint64),
+                ("interval_ns", c_uint64), ("text", c_char * 256)]
 
 
 class Info(Structure):
-    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("attempts", c_uint32),
-                ("number", c_int64), ("step", c_int64), ("sequence", c_uint64), ("parent", c_uint64), ("begun_ns", c_uint64),
-                ("bytes", c_uint64), ("ranks", c_uint32), ("is_abandoned", c_uint32), ("skipped", c_uint32),
-                ("missing", c_uint32), ("code_version", c_char * 64), ("run", c_char * 37), ("why", c_char * 256),
-                ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32), ("reserved", c_uint32),
-                ("verified_ns", c_uint64), ("copies", c_uint32), ("from_copies", c_uint32)]
+    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32),
+                ("attempts", c_uint32), ("number", c_int64), ("step", c_int64),
+                ("sequence", c_uint64), ("parent", c_uint64), ("begun_ns", c_uint64),
+                ("bytes", c_uint64), ("ranks", c_uint32), ("is_abandoned", c_uint32),
+                ("skipped", c_uint32), ("missing", c_uint32), ("code_version", c_char * 64),
+                ("run", c_char * 37), ("why", c_char * 256), ("attributes", POINTER(Attribute)),
+                ("attribute_count", c_uint32), ("reserved", c_uint32), ("verified_ns", c_uint64),
+                ("copies", c_uint32), ("from_copies", c_uint32)]
 
 
 class Variable(Structure):
-    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64), ("dimensions", c_uint32),
-                ("flags", c_uint32), ("kind", c_uint32), ("attribute_count", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
-                ("name", c_char_p), ("attributes", POINTER(Attribute)), ("over", c_char_p), ("key", c_char_p)]
+    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64),
+                ("dimensions", c_uint32), ("flags", c_uint32), ("kind", c_uint32),
+                ("attribute_count", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
+                ("name", c_char_p), ("attributes", POINTER(Attribute)), ("over", c_char_p),
+                ("key", c_char_p)]
 
 
 Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))
@@ -88,9 +97,12 @@ VariableVisit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Variable))
 Observer = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_int64, POINTER(Progress))
 
 # By their names in C; a test compares offsets with the header.
-STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
-              "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info,
-              "cairn_attribute": Attribute, "cairn_checkpoint_outlook": Outlook, "cairn_checkpoint_variable": Variable}
+STRUCTURES = {
+    "cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
+    "cairn_definition": Definition, "cairn_checkpoint_progress": Progress,
+    "cairn_checkpoint_info": Info, "cairn_attribute": Attribute,
+    "cairn_checkpoint_outlook": Outlook, "cairn_checkpoint_variable": Variable
+}
 
 _handle, _text, _number = c_void_p, c_char_p, c_int64
 CALLS = {
@@ -126,10 +138,12 @@ def made(structure, **values):
 
 
 def _find():
-    """A wheel has the library in the package; an installation has it at PREFIX/lib, with us in lib/cairn/python/cairn."""
+    """A wheel has the library in the package; an installation has it at PREFIX/lib, with us in
+    lib/cairn/python/cairn."""
     here = pathlib.Path(__file__).resolve().parent
     named = os.environ.get("CAIRN_LIBRARY")
-    for path in [named] if named else [here / "lib/libcairn.so.0", here.parents[2] / "libcairn.so.0"]:
+    for path in [named
+                 ] if named else [here / "lib/libcairn.so.0", here.parents[2] / "libcairn.so.0"]:
         if named or os.path.exists(path):
             return str(path)
     return "libcairn.so.0"
@@ -153,7 +167,8 @@ _library = None
 
 
 def library():
-    global _library  # loaded by the first call, not by the import: a test or a tool may look at the package alone
+    # loaded by the first call, not by the import: a test or a tool may look at the package alone
+    global _library
     if _library is None:
         _library = _load()
     return _library
@@ -161,4 +176,3 @@ def library():
 
 def last_error():
     return library().cairn_last_error().decode(errors="replace")
-

@@ -41,7 +41,11 @@ _NUMPY = {
     "c8": Type.COMPLEX64, "c16": Type.COMPLEX128, "c32": Type.COMPLEX_FLOAT80, "b1": Type.LOGICAL8,
 }
 # What numpy has no type for is read as bytes.
-DTYPES = {**{one: name for name, one in _NUMPY.items()}, Type.LOGICAL16: "i2", Type.LOGICAL32: "i4", Type.LOGICAL64: "i8"}
+DTYPES = {
+    **{one: name
+       for name, one in _NUMPY.items()}, Type.LOGICAL16: "i2", Type.LOGICAL32: "i4",
+    Type.LOGICAL64: "i8"
+}
 
 
 def dtype_text(element_type, size):
@@ -52,8 +56,11 @@ def dtype_text(element_type, size):
 
 
 # Of the module struct, by what a code means.
-_KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efdg", "f"), "?": "b",
-          **dict.fromkeys(["Zf", "Zd", "Zg"], "c"), "c": "S", "s": "S", "w": "U"}
+_KINDS = {
+    **dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"),
+    **dict.fromkeys("efdg", "f"), "?": "b", **dict.fromkeys(["Zf", "Zd", "Zg"], "c"), "c": "S",
+    "s": "S", "w": "U"
+}
 
 
 def of_typestr(typestr, name=""):
@@ -61,7 +68,10 @@ def of_typestr(typestr, name=""):
     order, kind = typestr[:2]
     size = re.match(r"\d*", typestr[2:]).group()  # a date has a unit behind it
     if order == ">":
-        raise TypeError(f"array of {typestr}: big-endian; convert it with astype, or give its memory another dtype")
+        raise TypeError(
+            f"array of {typestr}: big-endian; convert it with astype, or give its memory another"
+            " dtype"
+        )
     if kind == "O":
         raise TypeError("array of Python objects: expected elements of a fixed size")
     if name == "bfloat16":
