@@ -319,8 +319,8 @@ module cairn
       character(kind=c_char, len=*), intent(in), optional :: attributes(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! The same of an array that moves, or whose length changes: `getter` says where it is. It is
-    ! asked for the array to write at once, for its type and shape; so the array is allocated.
+    ! Registers an array that moves, or whose length changes: Cairn calls `getter` to learn where it
+    ! is. The first call comes from here, for type and shape, so the array must be allocated now.
     subroutine cairn_define_by(checkpoint, name, getter, distribution, type, flags, aliases, &
                                default, attributes, ierr) bind(C, name='cairn_fortran_define_by')
       import
@@ -353,7 +353,8 @@ module cairn
       character(kind=c_char, len=*), intent(in), optional :: attributes(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine
-    ! What is noted of each version from now on, as 'title=A run'; the same on all ranks.
+    ! Sets the attributes that each version gets from now on, as 'title=A run'. All ranks give the
+    ! same.
     subroutine cairn_set_attributes(checkpoint, attributes, ierr) &
         bind(C, name='cairn_fortran_set_attributes')
       import

@@ -1,8 +1,8 @@
 // PoolTree: the directories that one command goes through in a pool.
 //
-// A pool can be damaged, or made by a user who wants to harm the one that looks at it: a name that
-// no file can have, a directory below itself, one with many names. A command tells such a thing,
-// leaves it out, does the rest, and fails at its end.
+// A pool can be damaged, or an attacker can have made it: with a name that no file can have, a
+// directory below itself, or a directory with many names. A command reports such a thing, leaves it
+// out, does the rest, and fails at its end.
 #pragma once
 
 #include <functional>

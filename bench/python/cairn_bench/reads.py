@@ -25,7 +25,7 @@ def parameters(given):
 
 
 def problems(name, given, directory):
-    """Why a system cannot have such reads, for people."""
+    """Says why a system cannot have such reads, in words for its user."""
     found, where, cairn = of(given), f"systems.{name}.reads", given.get("cairn")
     after, command = found.get("after"), found.get("command")
     if command and (cairn or after != "remount"):
@@ -54,7 +54,7 @@ def why_not(cell):
 
 
 def how(given):
-    """What happens between the writes and the reads, for people."""
+    """Says in words what happens between the writes and the reads."""
     after, cairn = of(given).get("after"), given.get("cairn")
     if after is None:
         return ""

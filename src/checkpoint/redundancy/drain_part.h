@@ -12,8 +12,8 @@
 
 namespace cairn::checkpoint {
 
-// What is known of the pool, after the lock was got for the first time or `again`: its last holder
-// may have copied what a run has written since.
+// What a drain knows of the pool. It looks after it has taken the lock, and once more each time it
+// takes it `again`: the last holder may have copied what a run has written since.
 struct PoolSight {
   const Catalogue* catalogue = nullptr;
   UsedSequences used;

@@ -81,7 +81,7 @@ class LowerSet {
 
   // Waits until nobody else drains into the set; until the lock is gone, nobody does.
   // EBUSY: one still did after `timeout_ns`; ECANCELED. A file system without locks gives none:
-  // then two drains at once are the caller's to avoid.
+  // the caller then sees to it that no two drains run at the same time.
   [[nodiscard]] Result<LowerLock> lock(uint64_t timeout_ns,
                                        const std::atomic<bool>* stop = nullptr) const;
 

@@ -146,7 +146,7 @@ Status FileCollector::collect() {
   Status status = holds_ || holders_.empty() ? give_share() : Status();
   if (status.ok() && !find_missing()) status = publish();
   if (status.code() != ESTALE) return status;
-  // What lies there may be what a faster node has put together: the record goes before the marks.
+  // A faster node may have published the file meanwhile: it removes the record before the marks.
   const std::string detail = last_detail();
   CAIRN_TRY(open_places());
   published = is_published();

@@ -52,8 +52,8 @@ Status claim_file(Job& job, const std::string& path);
 // `keep`: EEXIST if the new name is there. EXDEV for a directory that the covered directory has
 // too: other nodes know other things of what is in it.
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep);
-// As rename_name(), of a shared file or, where there is none, of another node's file. What this
-// node's pool has under the new name stays. ENOENT.
+// Renames a shared file or, where there is none, another node's file, as rename_name() does. What
+// this node's pool has under the new name stays. ENOENT: no node has the file.
 Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep);
 
 }  // namespace cairn::cluster
