@@ -52,9 +52,7 @@ constexpr unsigned attach_flags =
 
 // What unlink and truncate left behind counts as free: it is freed before anybody looks.
 void reclaim(cairn::file::FileSystem& fs) {
-  if (fs.pool.read_only) return;
-  cairn::pool::SeatGuard seat(fs.pool);
-  if (seat.ok()) cairn::file::reclaim_everything(fs, *seat);
+  if (!fs.pool.read_only) cairn::file::reclaim_withheld(fs);
 }
 
 bool is_alive(int probe, uint32_t lane) {

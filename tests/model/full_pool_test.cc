@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <vector>
@@ -122,6 +123,57 @@ TEST_F(FullPool, AWriteAtTheSharedOffsetTakesWhatWasFreed) {
     for (cairn_file* other : {full, file}) EXPECT_EQ(cairn_close(other), 0);
   }
   cairn_pool_detach(pool);
+  EXPECT_EQ(check_pool(path), 0);
+}
+
+// Processes that remove their files and write new ones at the same time always find the room that
+// is there. Each waited inside its call for the others to leave theirs, and all gave up.
+TEST_F(FullPool, ThoseWhoWaitForEachOthersBlocksGetThem) {
+  make_pool(path, uint64_t{16} << 20);
+  cairn_pool* pool = attach(path);
+  ASSERT_NE(pool, nullptr);
+  cairn_pool_info info;
+  ASSERT_EQ(cairn_pool_get_info(pool, &info), 0);
+  cairn_pool_detach(pool);
+  constexpr int writers = 4;
+  constexpr int rounds = 25;
+  // Nodes of the maps, and what each lane keeps for itself, need some blocks besides.
+  const uint64_t share = (info.usable - info.used - info.reserve) / block / writers - 24;
+  std::vector<pid_t> children;
+  for (int i = 0; i < writers; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      cairn_pool* mine = attach(path);
+      if (mine == nullptr) _exit(2);
+      const std::vector<uint8_t> bytes(share * block, 3);
+      const std::string name = "p" + std::to_string(i);
+      for (int round = 0; round < rounds; ++round) {
+        cairn_file* file = open_new(mine, name);
+        if (file == nullptr) _exit(3);
+        for (uint64_t done = 0; done < bytes.size();) {
+          const uint64_t piece = std::min<uint64_t>(bytes.size() - done, 16 * block);
+          const ssize_t n = cairn_pwrite(file, bytes.data() + done, piece, done);
+          if (n <= 0) {
+            ADD_FAILURE() << "round " << round << ", byte " << done << ": " << cairn_last_error();
+            if (cairn_pool_get_info(mine, &info) == 0)
+              ADD_FAILURE() << (info.usable - info.used - info.reserve) / block << " blocks free";
+            _exit(1);
+          }
+          done += static_cast<uint64_t>(n);
+        }
+        EXPECT_EQ(cairn_close(file), 0);
+        EXPECT_EQ(cairn_unlink(mine, CAIRN_ROOT, name.c_str()), 0) << cairn_last_error();
+      }
+      cairn_pool_detach(mine);
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
   EXPECT_EQ(check_pool(path), 0);
 }
 

@@ -139,7 +139,7 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
     return now.free >= now.reserve && now.free - now.reserve >= wanted;
   };
   if (fit()) return Status();
-  reclaim_everything(fs, seat);
+  reclaim_withheld_inside(fs, seat);
   CAIRN_TRY(pool.see_growth());
   if (fit() || (pool::repair_free_bits(pool) && fit())) return Status();
   return fail(ENOSPC, "pool %s has no room for %llu MiB more", pool.path.c_str(),

@@ -1,6 +1,7 @@
 #include "file/inode/reclaim.h"
 
 #include <algorithm>
+#include <span>
 
 #include "file/inode/pins.h"
 #include "pool/lanes/epoch.h"
@@ -21,6 +22,11 @@ constexpr uint64_t blocks_per_pass = 65536;
 // What is enough to go on with, before untouched memory would be taken.
 constexpr uint64_t blocks_to_go_on = 2 * format::chunk_blocks;
 constexpr uint64_t others_per_pass = 4;
+// How long a process waits for others that are inside calls. One that waits inside a call of its
+// own may be what another waits for, and most calls take microseconds.
+constexpr int patience_outside_ms = 1000;
+constexpr int patience_inside_ms = 20;
+constexpr int most_passes = 8;
 
 uint32_t shard_of(const LocalSeat& seat) { return seat.lane % format::orphan_shards; }
 
@@ -152,14 +158,12 @@ uint64_t epoch_of(Pool& pool, Inode& orphan) {
 }
 }  // namespace
 
-uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
+namespace {
+
+// Frees what can be freed in a list whose lock the seat has.
+uint64_t reclaim_held(FileSystem& fs, LocalSeat& seat, format::OrphanShard& shard) {
   Pool& pool = fs.pool;
-  format::OrphanShard& shard = pool.orphans[number];
-  if (shard.head.load() == 0 || !pool::try_acquire(pool, seat, shard.lock)) return 0;
-  if (!pool.see_growth().ok()) {  // a block there would look like damage
-    pool::release(pool, shard.lock);
-    return 0;
-  }
+  if (!pool.see_growth().ok()) return 0;  // a block there would look like damage
   uint64_t freed = 0;
   Word* link = &shard.head;
   uint64_t passed_epoch = 0;
@@ -185,7 +189,16 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
     if (!change.commit().ok()) break;
     inode_is_retired(fs, seat, {inode, at});
   }
-  pool::release(pool, shard.lock);
+  return freed;
+}
+
+}  // namespace
+
+uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
+  format::OrphanShard& shard = fs.pool.orphans[number];
+  if (shard.head.load() == 0 || !pool::try_acquire(fs.pool, seat, shard.lock)) return 0;
+  const uint64_t freed = reclaim_held(fs, seat, shard);
+  pool::release(fs.pool, shard.lock);
   return freed;
 }
 
@@ -235,23 +248,60 @@ bool reclaim_passed(FileSystem& fs, LocalSeat& seat) {
   return freed != 0;
 }
 
-bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms) {
-  uint64_t freed = 0;
-  // Twice: the first pass moves the epoch on, and processes that were inside a call then leave
-  // soon.
-  for (int pass = 0; pass < 2 && freed == 0; ++pass) {
-    const uint64_t epoch = pool::current_epoch(fs.pool);
-    for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
-      freed += reclaim_list(fs, seat, shard);
-    if (freed != 0 || !any_orphans(fs.pool)) break;
-    if (!pool::wait_until_passed(fs.pool, epoch, seat, patience_ms)) break;
+namespace {
+
+// Some passes: the first one moves the epoch on, and processes that were inside a call then leave
+// soon; what they withheld others may have freed and taken before the next one. reclaim() says
+// whether anything came back, wait(epoch) waits for those inside.
+template <typename Reclaim, typename Wait>
+bool reclaim_in_passes(const FileSystem& fs, Reclaim reclaim, Wait wait) {
+  for (int pass = 0; pass < most_passes; ++pass) {
+    if (reclaim()) return true;
+    // What is in the lists now was put there in this epoch or before.
+    if (!any_orphans(fs.pool) || !wait(pool::current_epoch(fs.pool))) return false;
   }
-  return freed != 0;
+  return false;
 }
 
-bool reclaim_everything(FileSystem& fs, LocalSeat& seat) {
-  constexpr int patience_ms = 1000;
-  return reclaim_withheld(fs, seat, patience_ms);
+// Waits for those who are at work on a list: what they free has come back as well.
+bool reclaim_after_others(FileSystem& fs) {
+  bool came_back = false;
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return false;
+  for (format::OrphanShard& shard : std::span(fs.pool.orphans, format::orphan_shards)) {
+    if (shard.head.load() == 0) continue;
+    if (!pool::try_acquire(fs.pool, *seat, shard.lock)) {
+      pool::acquire(fs.pool, *seat, shard.lock);
+      came_back = true;
+    }
+    came_back = reclaim_held(fs, *seat, shard) != 0 || came_back;
+    pool::release(fs.pool, shard.lock);
+  }
+  return came_back;
+}
+
+}  // namespace
+
+bool reclaim_withheld(FileSystem& fs) {
+  return reclaim_in_passes(
+      fs, [&] { return reclaim_after_others(fs); },
+      [&](uint64_t epoch) {
+        return pool::wait_until_passed(fs.pool, epoch, nullptr, patience_outside_ms);
+      });
+}
+
+bool reclaim_withheld_inside(FileSystem& fs, LocalSeat& seat) {
+  return reclaim_in_passes(
+      fs,
+      [&] {
+        uint64_t freed = 0;
+        for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
+          freed += reclaim_list(fs, seat, shard);
+        return freed != 0;
+      },
+      [&](uint64_t epoch) {
+        return pool::wait_until_passed(fs.pool, epoch, &seat, patience_inside_ms);
+      });
 }
 
 }  // namespace cairn::file

@@ -43,12 +43,13 @@ uint64_t count_withheld(const FileSystem& fs);
 // never end.
 bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 
-// Frees whatever can be freed in all lists; waits at most so long for processes inside a call that
-// withhold it. Returns whether anything came back.
-bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
-// As reclaim_withheld() with a long wait, for a caller inside a call. It has announced itself, and
-// may be what another process waits for. A caller that can begin again from outside does so
-// afterwards (make_room.h); not all can.
-bool reclaim_everything(FileSystem& fs, LocalSeat& seat);
+// Frees whatever can be freed in all lists; waits for up to a second for processes inside a call
+// that withhold it. Returns whether anything came back. The caller is in no seat: any number of
+// processes may wait here at once, and none withholds anything while it waits.
+bool reclaim_withheld(FileSystem& fs);
+// The same for a caller inside a call. It has announced itself, and of two that wait here each
+// waits for the other: so only for a moment. Who fails then begins again from outside
+// (make_room.h).
+bool reclaim_withheld_inside(FileSystem& fs, LocalSeat& seat);
 
 }  // namespace cairn::file

@@ -203,11 +203,11 @@ void detach(FileSystem& fs) {
   if (lock.ok()) pool::recover_the_dead(pool, lock->descriptor());
   const bool last = lock.ok() && alone(pool);
   if (last) {
-    pool::SeatGuard seat(pool);
-    if (seat.ok()) {
-      sweep_unlinked(fs, *seat);
-      reclaim_everything(fs, *seat);
+    {
+      pool::SeatGuard seat(pool);
+      if (seat.ok()) sweep_unlinked(fs, *seat);
     }
+    reclaim_withheld(fs);
   }
   pool::release_lanes(pool);
   // Also for those who are not the last: only they can drain what they flushed.

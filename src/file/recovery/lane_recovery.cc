@@ -135,9 +135,7 @@ void LaneRecovery::recover_lane(uint32_t lane) {
   if (drop_lane(fs_, lane)) fs_.pool.store(fs_.pool.state->sweep, 1);
 }
 
-bool LaneRecovery::reclaim_everything(LocalSeat& seat) {
-  return file::reclaim_everything(fs_, seat);
-}
+bool LaneRecovery::reclaim_withheld(LocalSeat& seat) { return reclaim_withheld_inside(fs_, seat); }
 
 bool LaneRecovery::reclaim_passed(LocalSeat& seat) { return file::reclaim_passed(fs_, seat); }
 

@@ -12,7 +12,7 @@ class LaneRecovery final : public pool::Client {
   bool is_published(uint64_t inode, uint64_t file_block, unsigned level, BlockRef block) override;
   void recover_seat(format::Seat& seat) override;
   void recover_lane(uint32_t lane) override;
-  bool reclaim_everything(LocalSeat& seat) override;
+  bool reclaim_withheld(LocalSeat& seat) override;
   bool reclaim_passed(LocalSeat& seat) override;
 
  private:

@@ -11,11 +11,10 @@ namespace cairn::file {
 
 namespace {
 
-// How long a call waits for processes inside calls before it says that the pool is full.
-constexpr int full_pool_patience_ms = 1000;
-constexpr int most_tries = 4;
-// One write may need more evictions than that: each made some room, and others may have taken it.
-constexpr int most_tries_evicting = 64;
+// While each try makes room that others take: they come to their ends.
+constexpr int most_tries = 64;
+// While others have made room, or a medium refuses what the pool has.
+constexpr int most_tries_in_vain = 4;
 
 bool trim_all_ahead(FileSystem& fs) {
   bool any = false;
@@ -32,21 +31,23 @@ bool trim_all_ahead(FileSystem& fs) {
   return any;
 }
 
-bool reclaim(FileSystem& fs) {
-  pool::SeatGuard seat(fs.pool);
-  return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
+enum class Room : uint8_t { none, is_there, made };
+
+// Whether `wanted` bytes would fit now: others have given back what they had.
+bool has_room(Pool& pool, uint64_t wanted) {
+  const pool::Usage usage = pool::usage(pool);
+  return usage.free > usage.reserve + wanted / format::block_size;
 }
 
-enum class Room : uint8_t { none, given_back, evicted };
-
 // Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld, or else what lower has as well, or has once a keeper has drained it; says what
-// came back. The caller is in no seat, and so withholds nothing itself: of two that wait inside
-// their calls, each waits for the other.
+// call withheld, or else what lower has as well, or has once a keeper has drained it. The caller is
+// in no seat, and so withholds nothing itself: of two that wait inside their calls, each waits for
+// the other.
 Room make_room(FileSystem& fs, uint64_t wanted) {
-  if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
+  if (trim_all_ahead(fs) || reclaim_withheld(fs)) return Room::made;
   const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
-  return evict(false) || ask_keeper_for_room(fs, evict) ? Room::evicted : Room::none;
+  if (evict(false) || ask_keeper_for_room(fs, evict)) return Room::made;
+  return has_room(fs.pool, wanted) ? Room::is_there : Room::none;
 }
 
 }  // namespace
@@ -56,13 +57,13 @@ bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
   const uint64_t before = pool::usage(fs.pool).free;
   // What others have evicted meanwhile counts as well.
   return fs.lower->evict_some(wanted, has_drained) &&
-         (reclaim(fs) || pool::usage(fs.pool).free > before);
+         (reclaim_withheld(fs) || pool::usage(fs.pool).free > before);
 }
 
 bool try_again(FileSystem& fs, int tries, uint64_t wanted) {
   const Room room = make_room(fs, wanted);
-  if (room == Room::evicted) return tries <= most_tries_evicting;
-  return tries == 1 || (room == Room::given_back && tries <= most_tries);
+  if (room == Room::none) return tries == 1;
+  return tries <= (room == Room::made ? most_tries : most_tries_in_vain);
 }
 
 }  // namespace cairn::file

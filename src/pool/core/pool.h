@@ -108,7 +108,7 @@ class Client {
   // No lock may be taken here: the caller may hold some.
   virtual void recover_lane(uint32_t lane) = 0;
   // Frees what unlink and truncate left behind; returns whether any block came back.
-  virtual bool reclaim_everything(LocalSeat& seat) = 0;
+  virtual bool reclaim_withheld(LocalSeat& seat) = 0;
   // Frees what no process can be copying from any more; does not wait, and stops at some megabytes.
   virtual bool reclaim_passed(LocalSeat& seat) = 0;
 };

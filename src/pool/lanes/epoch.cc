@@ -64,9 +64,9 @@ bool wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode, int patience_
   return wait_for_writers_while(pool, self, inode, [&] { return now_ms() < deadline; });
 }
 
-bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience_ms) {
+bool wait_until_passed(Pool& pool, uint64_t epoch, const LocalSeat* self, int patience_ms) {
   const int64_t deadline = now_ms() + patience_ms;
-  while (!has_passed(pool, epoch, &self)) {
+  while (!has_passed(pool, epoch, self)) {
     if (now_ms() >= deadline) return false;
     recover_the_dead(pool);
     const timespec pause{0, 50'000};

@@ -11,7 +11,7 @@ namespace cairn::pool {
 inline uint64_t current_epoch(const Pool& pool) { return pool.state->epoch.load(); }
 
 // Have all processes left that were inside a call in epoch `epoch` or before? Moves the epoch on if
-// it is still that one. `self` is not waited for.
+// it is still that one. `self` is not waited for; null: the caller is in no seat.
 bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self);
 
 // Waits (recovering the dead) until no seat but `self` announces stores through the map of `inode`.
@@ -22,6 +22,6 @@ bool wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode, int patience_
 
 // Waits until has_passed(epoch), at most `patience_ms`; false if a process stayed inside for
 // longer.
-bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience_ms);
+bool wait_until_passed(Pool& pool, uint64_t epoch, const LocalSeat* self, int patience_ms);
 
 }  // namespace cairn::pool

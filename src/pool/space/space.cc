@@ -193,7 +193,7 @@ Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request) 
         return take(pool, seat, request);
       more = true;
     }
-    if (attempt == 1) more = pool.client != nullptr && pool.client->reclaim_everything(seat);
+    if (attempt == 1) more = pool.client != nullptr && pool.client->reclaim_withheld(seat);
     if (attempt == 2) more = repair_free_bits(pool);
     if (!more && attempt > 1) break;
   }
