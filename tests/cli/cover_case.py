@@ -31,7 +31,7 @@ class CoverCase(CairnCase):
         return sum(pool.get("undrained_bytes", 0) for pool in self.json("status"))
 
     def wait_for(self, condition, what):
-        deadline = time.time() + 30
+        deadline = time.time() + 120
         while not condition():
             self.assertLess(time.time(), deadline, what)
             time.sleep(0.05)
