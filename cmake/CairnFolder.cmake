@@ -32,6 +32,7 @@ function(cairn_folder name)
     target_include_directories(cairn_${name}_objects
       PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(cairn_${name}_objects PRIVATE cairn_library_flags)
+    cairn_precompile(cairn_${name}_objects product)
     add_library(cairn_${name} STATIC $<TARGET_OBJECTS:cairn_${name}_objects>)
     set(scope PUBLIC)
     set_property(GLOBAL APPEND PROPERTY CAIRN_FOLDERS ${name})
@@ -121,6 +122,7 @@ function(cairn_adapter name)
   target_include_directories(cairn_adapter_${name}_objects PUBLIC
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(cairn_adapter_${name}_objects PRIVATE cairn_library_flags)
+  cairn_precompile(cairn_adapter_${name}_objects product)
 
   add_library(cairn_${name}_preload SHARED $<TARGET_OBJECTS:cairn_adapter_${name}_objects>)
   set_target_properties(cairn_${name}_preload PROPERTIES OUTPUT_NAME cairn_${name}
@@ -170,6 +172,9 @@ function(cairn_cli)
   if(sources)
     add_library(cairn_cli_objects OBJECT ${sources})
     target_link_libraries(cairn_cli_objects PUBLIC cairn_cli)
+    # Templates of JSON and options take minutes to optimize, and nobody waits for them.
+    target_compile_options(cairn_cli_objects PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1 -g1>)
+    cairn_precompile(cairn_cli_objects command)
     set(objects $<TARGET_OBJECTS:cairn_cli_objects>)
   endif()
   target_include_directories(cairn_cli INTERFACE ${directory} ${CMAKE_SOURCE_DIR}/include)

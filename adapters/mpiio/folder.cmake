@@ -21,6 +21,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags cairn_mpi_${mpi})
+  cairn_precompile(cairn_mpiio_${mpi} product)
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--unresolved-symbols=ignore-all)
 endforeach()
