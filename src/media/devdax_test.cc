@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/sysmacros.h>
 
-#include "media/fake_system.h"
+#include "support/fake_system.h"
 
 namespace cairn::media {
 namespace {

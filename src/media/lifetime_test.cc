@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "media/fake_system.h"
+#include "support/fake_system.h"
 
 namespace cairn::media {
 namespace {

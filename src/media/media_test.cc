@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "media/fake_system.h"
 #include "media/pmem2.h"
+#include "support/fake_system.h"
 
 namespace cairn::media {
 namespace {

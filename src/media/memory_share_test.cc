@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "media/fake_system.h"
+#include "support/fake_system.h"
 
 namespace cairn::media {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "persist/simulator_fixture.h"
+#include "support/simulator_fixture.h"
 
 namespace cairn::persist {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "persist/backend.h"
-#include "persist/copy_checks.h"
+#include "support/copy_checks.h"
 
 namespace cairn::persist {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "persist/simulator_fixture.h"
+#include "support/simulator_fixture.h"
 
 namespace cairn::persist {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/layout/sample_contents.h"
+#include "support/sample_contents.h"
 
 namespace cairn::checkpoint {
 namespace {

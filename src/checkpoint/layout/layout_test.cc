@@ -8,7 +8,7 @@
 
 #include "checkpoint/layout/attributes.h"
 #include "checkpoint/layout/head.h"
-#include "checkpoint/layout/sample_contents.h"
+#include "support/sample_contents.h"
 
 namespace cairn::checkpoint {
 namespace {

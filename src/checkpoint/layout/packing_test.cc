@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "checkpoint/layout/sample_contents.h"
+#include "support/sample_contents.h"
 
 namespace cairn::checkpoint {
 namespace {

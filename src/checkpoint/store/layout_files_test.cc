@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "checkpoint/layout/sample_contents.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/slots.h"
 #include "file/data/io.h"
 #include "file/data/truncate.h"
 #include "file/namespace/names.h"
 #include "support/fresh_pool.h"
+#include "support/sample_contents.h"
 #include "tier/record/record.h"
 #include "tier/system/pool_file.h"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/layout/head.h"
-#include "checkpoint/layout/sample_contents.h"
-#include "checkpoint/store/sample_manifest.h"
+#include "support/sample_contents.h"
+#include "support/sample_manifest.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -7,13 +7,13 @@
 #include "checkpoint/layout/head.h"
 #include "checkpoint/store/block_check.h"
 #include "checkpoint/store/new_file.h"
-#include "checkpoint/store/sample_manifest.h"
 #include "checkpoint/store/set_file.h"
 #include "file/data/bulk_write.h"
 #include "file/data/io.h"
 #include "file/data/truncate.h"
 #include "file/namespace/names.h"
 #include "support/fresh_pool.h"
+#include "support/sample_manifest.h"
 #include "tier/record/record.h"
 
 namespace cairn::checkpoint {

@@ -1,4 +1,4 @@
-// Manifests for the tests of this folder.
+// Manifests for the tests of checkpoint.
 #pragma once
 
 #include <gtest/gtest.h>

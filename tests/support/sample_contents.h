@@ -1,4 +1,4 @@
-// Layouts for the tests of this folder.
+// Layouts for the unit tests of checkpoint.
 #pragma once
 
 #include <gtest/gtest.h>
