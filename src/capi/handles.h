@@ -10,7 +10,7 @@
 #include "file/inode/file_system.h"
 #include "file/open/open_file.h"
 #include "file/open/process.h"
-#include "persist/write_window.h"
+#include "persist/region/write_window.h"
 
 struct cairn_pool {
   std::unique_ptr<cairn::file::FileSystem> fs;

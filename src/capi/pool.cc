@@ -9,7 +9,7 @@
 #include "file/recovery/check.h"
 #include "media/lifetime.h"
 #include "media/media.h"
-#include "persist/file_size_limit.h"
+#include "persist/region/file_size_limit.h"
 #include "pool/lanes/attach_lock.h"
 #include "pool/lanes/seats.h"
 #include "pool/lanes/stopped.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "persist/word.h"
+#include "persist/core/word.h"
 
 namespace cairn::format {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "persist/word.h"
+#include "persist/core/word.h"
 
 namespace cairn::format {
 

@@ -11,7 +11,7 @@
 
 #include "format/entry.h"
 #include "format/inode.h"
-#include "persist/word.h"
+#include "persist/core/word.h"
 
 namespace cairn::format {
 

@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "media/file_system.h"
-#include "persist/granularity.h"
+#include "persist/core/granularity.h"
 
 namespace cairn::media {
 

@@ -1,7 +1,7 @@
 // What libpmem2 knows about a dax file or device, if it is installed.
 #pragma once
 
-#include "persist/granularity.h"
+#include "persist/core/granularity.h"
 
 namespace cairn::media {
 

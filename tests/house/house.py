@@ -17,6 +17,7 @@ LAYERS = [
 # Rooms of cli/ and of a folder of src/ or adapters/ have an order too: a room may include itself
 # and the rooms of earlier rows.
 ROOMS = {
+    "persist": [["core"], ["copy"], ["region"], ["machine", "simulator"]],
     "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["drain"],
              ["cover"]],
     "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],

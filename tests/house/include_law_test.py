@@ -133,7 +133,7 @@ def check(name, source):
 
 
 house.must_find(check, [
-    ("src/base/a.cc", '#include "persist/word.h"\n'),
+    ("src/base/a.cc", '#include "persist/core/word.h"\n'),
     ("src/media/a.h", "  #  include <capi/x.h>\n"),
     ("src/media/a.h", '#include "map.h"\n'),
     ("src/media/a.h", '#include "cairn/cairn.h"\n'),

@@ -119,7 +119,7 @@ house.must_find(check, [(f"src/file/a.cc", f"  {line}\n") for line in [
 house.must_accept(check, [
     ("src/file/a.cc", "// never _mm_clwb here\nstd::memcpy(to, region.base() + offset, size);\n"),
     ("src/file/a.cc", "x = const_cast<char*>(s);  // not pool memory: an interface of libc\n"),
-    ("src/persist/x86_64.cc", "_mm_sfence();\n"),
+    ("src/persist/machine/x86_64.cc", "_mm_sfence();\n"),
     ("src/file/a_test.cc", "std::memcpy(region.base(), x, 1);\n"),
     ("src/file/a.cc", 'puts("_mm_sfence()"); if (region.base()[7] == 1) return;\n'),
     ("adapters/posix/a.cc", "int msync(void* p, size_t n, int flags) {\n"),

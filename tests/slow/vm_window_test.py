@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(os.environ["CAIRN_SOURCE_DIR"]) / "tests/vm"
 from vm_case import PROGRAMS, Machine, main, require  # noqa: E402
 
 POOL = "/dev/shm/cairn-0/default"
-UNIT_TEST = PROGRAMS.parent / "persist/write_window_test"
+UNIT_TEST = PROGRAMS.parent / "persist/region/write_window_test"
 
 
 def stray_stores_fault():

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "capi/handles.h"
-#include "persist/backend.h"
+#include "persist/core/backend.h"
 #include "pool/core/pool.h"
 
 namespace cairn::test {

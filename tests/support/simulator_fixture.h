@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "persist/simulator.h"
+#include "persist/simulator/simulator.h"
 
 namespace cairn::persist {
 

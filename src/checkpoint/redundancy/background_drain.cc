@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "checkpoint/redundancy/lower_copy.h"
-#include "persist/write_window.h"
+#include "persist/region/write_window.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "checkpoint/store/records.h"
 #include "file/inode/pins.h"
-#include "persist/word.h"
+#include "persist/core/word.h"
 
 namespace cairn::checkpoint {
 

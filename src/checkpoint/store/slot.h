@@ -7,7 +7,7 @@
 
 #include "checkpoint/store/manifest.h"
 #include "file/inode/pins.h"
-#include "persist/word.h"
+#include "persist/core/word.h"
 #include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {

@@ -12,7 +12,7 @@
 
 #include "file/inode/file_system.h"
 #include "file/map/settle.h"
-#include "persist/fetching_copy.h"
+#include "persist/copy/prefetching_copy.h"
 
 namespace cairn::file {
 
@@ -76,7 +76,8 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
 
 // Between two calls too much happens for the processor to have the lines of both under way at once,
 // as a plain copy has. So a read in sequence asks for those of the next ones while it copies
-// (persist/fetching_copy.h), and a write in sequence does so if it is small and stays in the cache.
+// (persist/copy/prefetching_copy.h), and a write in sequence does so if it is small and stays in
+// the cache.
 
 // What a read of `size` bytes at `offset` is probably followed by, if it follows the one before;
 // else null.

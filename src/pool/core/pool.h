@@ -26,7 +26,7 @@
 #include "format/lane.h"
 #include "format/layout.h"
 #include "media/liveness.h"
-#include "persist/region.h"
+#include "persist/region/region.h"
 #include "pool/core/held_lanes.h"
 #include "pool/core/recent_chunks.h"
 

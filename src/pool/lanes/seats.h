@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "persist/process_fence.h"
+#include "persist/core/process_fence.h"
 #include "pool/core/pool.h"
 #include "pool/lanes/no_seat.h"
 

@@ -8,7 +8,7 @@
 
 #include "media/memory_share.h"
 #include "media/process_limits.h"
-#include "persist/measure_streaming.h"
+#include "persist/machine/measure_streaming.h"
 #include "pool/medium/device.h"
 #include "pool/medium/files.h"
 #include "pool/medium/format_io.h"

@@ -26,7 +26,7 @@ void release_idle(Pool& pool, LocalSeat& seat);
 bool release_chunks(Pool& pool, LocalSeat& seat, uint64_t free_for_ns, uint64_t time_ns);
 
 // This process is about to take blocks of the chunk: if its memory has gone back to the system
-// since the last time, nothing of it is mapped any more (persist/first_touch.h).
+// since the last time, nothing of it is mapped any more (persist/region/first_touch.h).
 void see_releases(Segment& segment, uint64_t chunk);
 
 // Finishes or undoes what a dead lane's in-flight slot says that it was releasing.

@@ -1,0 +1,57 @@
+// Word: 64 bits of pool memory that anyone may load and only `persist` may store.
+//
+// All structures on a medium are made of Words (and of byte ranges, which are written by
+// Region::copy). A plain assignment to pool memory does not compile, so no store, flush or fence
+// can be forgotten by accident outside this folder. Loads are acquire unless asked otherwise.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace cairn::persist {
+
+class Region;
+
+// Asks for the cache line of something that will soon be stored to, so that the store (and a locked
+// instruction behind it) need not wait for it. Any address is allowed.
+inline void prefetch_for_store(const void* address) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
+// Whether a small write of a sequence should ask for the memory of the next one. Intel's
+// prefetchers lose the sequence between two calls. AMD's do not, and requests are in their way
+// (prefetching_copy.h, for reads).
+extern const bool calls_fetch_ahead;
+
+class alignas(8) Word {
+ public:
+  Word() = default;
+  Word(const Word&) = delete;
+  Word& operator=(const Word&) = delete;
+
+  [[nodiscard]] uint64_t load() const { return __atomic_load_n(&value_, __ATOMIC_ACQUIRE); }
+  [[nodiscard]] uint64_t load_relaxed() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
+
+ private:
+  friend class Region;
+  uint64_t value_;
+};
+
+// Loads before it happen before loads after it: for whoever reads a piece of memory without a lock,
+// and then looks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses
+// them there.
+inline void read_barrier() {
+#if defined(__SANITIZE_THREAD__)
+  __asm__ volatile("" ::: "memory");
+#else
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+static_assert(sizeof(Word) == 8 && std::is_standard_layout_v<Word> && std::is_trivial_v<Word>);
+
+}  // namespace cairn::persist

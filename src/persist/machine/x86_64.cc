@@ -1,0 +1,298 @@
+// The x86-64 backend: cache lines are flushed with the gentlest instruction that the CPU has (clwb,
+// clflushopt, clflush) and bulk data go past the cache with the widest stores that it has. Both are
+// asked from the CPU at run time; the code is compiled for every x86-64.
+//
+// A copy past the cache is whole lines only. The edges are stored through the cache, and flushed
+// where the medium needs that, so that their other bytes keep their values.
+//
+// Stores past the cache are ordered with nothing but sfence and locked instructions. So each such
+// copy ends with its own sfence: a plain Word store after it must not overtake it. The fence()
+// that follows finds nothing left to wait for and costs next to nothing.
+#include "persist/core/backend.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "base/at_start.h"
+#include "base/cpu_features.h"
+#include "persist/copy/streaming.h"
+#include "persist/region/region.h"
+
+namespace cairn::persist {
+namespace {
+
+constexpr size_t line = 64;
+constexpr uintptr_t line_mask = line - 1;
+
+// Non-volatile media: from here on a copy past the cache beats one that is flushed line by line.
+constexpr size_t durable_past_cache = 256;
+
+// What zeroing copies from; not const, so that it costs no room in the library.
+uint8_t zeros[4096];
+
+// --- whole lines past the cache: `to` is line aligned, `from` need not be ---
+
+void stream_sse2(uint8_t* to, const uint8_t* from, size_t lines) {
+  for (; lines > 0; --lines, to += line, from += line) {
+    const auto* source = reinterpret_cast<const __m128i*>(from);
+    auto* target = reinterpret_cast<__m128i*>(to);
+    __m128i a = _mm_loadu_si128(source);
+    __m128i b = _mm_loadu_si128(source + 1);
+    __m128i c = _mm_loadu_si128(source + 2);
+    __m128i d = _mm_loadu_si128(source + 3);
+    _mm_stream_si128(target, a);
+    _mm_stream_si128(target + 1, b);
+    _mm_stream_si128(target + 2, c);
+    _mm_stream_si128(target + 3, d);
+  }
+}
+
+[[gnu::target("avx2")]] void stream_avx2(uint8_t* to, const uint8_t* from, size_t lines) {
+  for (; lines > 0; --lines, to += line, from += line) {
+    const auto* source = reinterpret_cast<const __m256i*>(from);
+    auto* target = reinterpret_cast<__m256i*>(to);
+    __m256i a = _mm256_loadu_si256(source);
+    __m256i b = _mm256_loadu_si256(source + 1);
+    _mm256_stream_si256(target, a);
+    _mm256_stream_si256(target + 1, b);
+  }
+}
+
+[[gnu::target("avx512f")]] void stream_avx512(uint8_t* to, const uint8_t* from, size_t lines) {
+  for (; lines >= 4; lines -= 4, to += 4 * line, from += 4 * line) {
+    __m512i a = _mm512_loadu_si512(from);
+    __m512i b = _mm512_loadu_si512(from + line);
+    __m512i c = _mm512_loadu_si512(from + 2 * line);
+    __m512i d = _mm512_loadu_si512(from + 3 * line);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), a);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + line), b);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 2 * line), c);
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 3 * line), d);
+  }
+  for (; lines > 0; --lines, to += line, from += line) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
+  }
+}
+
+// --- flushing the lines of [begin, end) ---
+
+[[gnu::target("clwb")]] void flush_clwb(uintptr_t begin, uintptr_t end) {
+  for (begin &= ~line_mask; begin < end; begin += line) _mm_clwb(reinterpret_cast<void*>(begin));
+}
+
+[[gnu::target("clflushopt")]] void flush_clflushopt(uintptr_t begin, uintptr_t end) {
+  for (begin &= ~line_mask; begin < end; begin += line) {
+    _mm_clflushopt(reinterpret_cast<void*>(begin));
+  }
+}
+
+void flush_clflush(uintptr_t begin, uintptr_t end) {
+  for (begin &= ~line_mask; begin < end; begin += line) {
+    _mm_clflush(reinterpret_cast<const void*>(begin));
+  }
+}
+
+void flush_nothing(uintptr_t, uintptr_t) {}
+
+using Stream = void (*)(uint8_t*, const uint8_t*, size_t);
+using FlushLines = void (*)(uintptr_t, uintptr_t);
+
+// One combination of instructions.
+template <Stream stream, FlushLines flush_lines>
+struct Machine {
+  static constexpr bool in_cache = flush_lines == flush_nothing;
+
+  static void copy_cached(uint8_t* to, const uint8_t* from, size_t size) {
+    copy_bytes(to, from, size);
+    auto begin = reinterpret_cast<uintptr_t>(to);
+    flush_lines(begin, begin + size);
+  }
+
+  static bool goes_past_cache(const Region& region, const uint8_t* to, size_t size) {
+    if constexpr (in_cache) return size >= region.stream_min() && continues_stream(to, size);
+    return size >= durable_past_cache;
+  }
+
+  // Whole lines are streamed; what is before and after them is not.
+  static void copy_past_cache(uint8_t* to, const uint8_t* from, size_t size) {
+    size_t head = -reinterpret_cast<uintptr_t>(to) & line_mask;
+    if (head != 0) {
+      copy_cached(to, from, head);
+      to += head;
+      from += head;
+      size -= head;
+    }
+    size_t lines = size / line;
+    stream(to, from, lines);
+    size_t tail = size % line;
+    if (tail != 0) copy_cached(to + lines * line, from + lines * line, tail);
+  }
+
+  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+    const auto* source = static_cast<const uint8_t*>(from);
+    if (!goes_past_cache(region, to, size)) {
+      copy_cached(to, source, size);
+      return Status();
+    }
+    copy_past_cache(to, source, size);
+    _mm_sfence();
+    return Status();
+  }
+
+  static Status zero(Region& region, uint8_t* to, size_t size) {
+    if (!goes_past_cache(region, to, size)) {
+      std::memset(to, 0, size);
+      auto begin = reinterpret_cast<uintptr_t>(to);
+      flush_lines(begin, begin + size);
+      return Status();
+    }
+    while (size > 0) {
+      size_t piece = size < sizeof zeros ? size : sizeof zeros;
+      if (piece < line) {
+        copy_cached(to, zeros, piece);
+      } else {
+        copy_past_cache(to, zeros, piece);
+      }
+      to += piece;
+      size -= piece;
+    }
+    _mm_sfence();
+    return Status();
+  }
+
+  static void flush(Region&, const void* address, size_t size, Site) {
+    auto begin = reinterpret_cast<uintptr_t>(address);
+    flush_lines(begin, begin + size);
+  }
+
+  static Status fence(Region&, Site) {
+    _mm_sfence();
+    return Status();
+  }
+
+  static constexpr Backend backend(const char* name) {
+    return {name, copy, zero, flush, fence, nullptr, nullptr, in_cache};
+  }
+};
+
+template <Stream stream>
+struct Flavour {
+  static constexpr Backend in_cache = Machine<stream, flush_nothing>::backend("x86_64");
+  static constexpr Backend clwb = Machine<stream, flush_clwb>::backend("x86_64 clwb");
+  static constexpr Backend clflushopt =
+      Machine<stream, flush_clflushopt>::backend("x86_64 clflushopt");
+  static constexpr Backend clflush = Machine<stream, flush_clflush>::backend("x86_64 clflush");
+
+  static const Backend* pick(Granularity granularity, X86Features features) {
+    // Where the cache itself is safe, copies are as on volatile memory; fence() still orders.
+    if (granularity != Granularity::cache_line) return &in_cache;
+    if (features.clwb) return &clwb;
+    return features.clflushopt ? &clflushopt : &clflush;
+  }
+};
+
+}  // namespace
+
+#if CAIRN_LIBC_KNOWS_CPU
+CAIRN_DATA_AT_START const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);
+CAIRN_DATA_AT_START const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
+#else
+const bool calls_fetch_ahead = true;
+const bool copies_wide = false;
+#endif
+
+[[gnu::target("avx2")]] void copy_wide(void* destination, const void* source, size_t size) {
+  constexpr size_t width = sizeof(__m256i);
+  auto* to = static_cast<uint8_t*>(destination);
+  const auto* from = static_cast<const uint8_t*>(source);
+  uint8_t* const to_end = to + size;
+  const uint8_t* const from_end = from + size;
+  // What comes before the first aligned move is moved twice, and so is what comes before the last
+  // one.
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));
+  to += head;
+  from += head;
+  size -= head;
+  for (; size >= 4 * width; to += 4 * width, from += 4 * width, size -= 4 * width) {
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + width));
+    const __m256i c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 2 * width));
+    const __m256i d = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 3 * width));
+    auto* target = reinterpret_cast<__m256i*>(to);
+    _mm256_store_si256(target, a);
+    _mm256_store_si256(target + 1, b);
+    _mm256_store_si256(target + 2, c);
+    _mm256_store_si256(target + 3, d);
+  }
+  for (; size >= width; to += width, from += width, size -= width)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to),
+                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to_end - width),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_end - width)));
+}
+
+CAIRN_CODE_AT_START X86Features x86_features() {
+  X86Features features;
+#if CAIRN_LIBC_KNOWS_CPU
+  features.avx2 = CPU_FEATURE_ACTIVE(AVX2);
+  features.avx512 = CPU_FEATURE_ACTIVE(AVX512F);
+  features.clflushopt = CPU_FEATURE_PRESENT(CLFLUSHOPT);
+  features.clwb = CPU_FEATURE_PRESENT(CLWB);
+  features.sse4a = CPU_FEATURE_PRESENT(SSE4A);
+#else
+  // Not __builtin_cpu_supports: it has a constructor in every program that this is loaded into.
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  uint64_t enabled = 0;  // register states that the system saves
+  if (__get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0) {
+    uint32_t low = 0;
+    uint32_t high = 0;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    enabled = static_cast<uint64_t>(high) << 32 | low;
+  }
+  constexpr uint64_t ymm = 0x6;
+  constexpr uint64_t zmm = 0xe6;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
+    features.avx2 = (b & bit_AVX2) != 0 && (enabled & ymm) == ymm;
+    features.avx512 = (b & bit_AVX512F) != 0 && (enabled & zmm) == zmm;
+    features.clflushopt = (b & bit_CLFLUSHOPT) != 0;
+    features.clwb = (b & bit_CLWB) != 0;
+  }
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d) != 0) features.sse4a = (c & bit_SSE4a) != 0;
+#endif
+  return features;
+}
+
+const Backend* x86_64_backend(Granularity granularity, X86Features features) {
+  if (granularity == Granularity::page) return &page_backend;
+  if (features.avx512) return Flavour<stream_avx512>::pick(granularity, features);
+  if (features.avx2) return Flavour<stream_avx2>::pick(granularity, features);
+  return Flavour<stream_sse2>::pick(granularity, features);
+}
+
+const Backend* x86_64_backend(Granularity granularity) {
+  return x86_64_backend(granularity, x86_features());
+}
+
+}  // namespace cairn::persist
+
+#else
+
+namespace cairn::persist {
+const bool calls_fetch_ahead = true;
+const bool copies_wide = false;
+void copy_wide(void* to, const void* from, size_t size) { std::memcpy(to, from, size); }
+X86Features x86_features() { return X86Features(); }
+const Backend* x86_64_backend(Granularity, X86Features) { return nullptr; }
+const Backend* x86_64_backend(Granularity) { return nullptr; }
+}  // namespace cairn::persist
+
+#endif

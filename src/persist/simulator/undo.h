@@ -1,0 +1,33 @@
+// A backend that can be rolled back: recovery runs on a crash image, and then never happened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "persist/core/backend.h"
+
+namespace cairn::persist {
+
+// The old contents of everything stored since the last rollback.
+class UndoLog {
+ public:
+  void save(uint8_t* at, size_t size);
+  // Restores all, newest first.
+  void rollback();
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+ private:
+  struct Entry {
+    uint8_t* at;
+    size_t size;
+    size_t bytes;  // where the old contents begin in bytes_
+  };
+  std::vector<Entry> entries_;
+  std::vector<uint8_t> bytes_;
+};
+
+// Its state is an UndoLog; flushes and fences do nothing. For one thread.
+extern const Backend undo_backend;
+
+}  // namespace cairn::persist
