@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "checkpoint/ranks.h"
 #include "checkpoint/redundancy/partner_copy.h"
 #include "checkpoint/restart/restart.h"

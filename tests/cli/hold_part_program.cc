@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/record.h"
 #include "file/data/io.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cairn/cover.h"
-#include "capi/job.h"
+#include "capi/job/job.h"
 #include "cluster/files_of_nodes.h"
 #include "cluster/local/local_entry.h"
 #include "file/inode/moving.h"

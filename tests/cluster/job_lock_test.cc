@@ -11,7 +11,7 @@
 #include <cstring>
 #include <thread>
 
-#include "capi/job.h"
+#include "capi/job/job.h"
 #include "cluster/covered_nodes.h"
 #include "cluster/rpc/broadcast.h"
 

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <thread>
 
-#include "capi/handles.h"
-#include "capi/job.h"
+#include "capi/core/handles.h"
+#include "capi/job/job.h"
 #include "cluster/files_of_nodes.h"
 #include "cluster/local/local_server.h"
 #include "cluster/rpc/job_lock.h"

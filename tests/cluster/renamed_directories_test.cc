@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "capi/job.h"
+#include "capi/job/job.h"
 #include "cluster/covered_nodes.h"
 #include "cluster/local/name_op.h"
 #include "cluster/names/intent.h"

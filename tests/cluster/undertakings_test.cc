@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capi/job.h"
+#include "capi/job/job.h"
 #include "cluster/covered_nodes.h"
 #include "cluster/names/intent.h"
 #include "cluster/rpc/job_lock.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "crash/snapshot.h"
 #include "file/inode/pins.h"
 #include "model/temporary_pool.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "file/namespace/directory.h"
 #include "file/namespace/directory_slots.h"
 #include "pool/lanes/seats.h"

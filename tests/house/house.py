@@ -26,6 +26,7 @@ ROOMS = {
                 ["server"], ["mpi"]],
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
+    "capi": [["core"], ["files", "cover", "job"], ["context"], ["checkpoint"]],
     "checkpoint": [["layout"], ["store"], ["version"], ["redundancy", "restart"]],
     "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
     "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job", "libc", "loader"], ["io"],

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "model/temporary_pool.h"
 #include "pool/lanes/seats.h"
 #include "pool/space/release.h"

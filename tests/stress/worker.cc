@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "base/crc32c.h"
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "pool/lanes/seats.h"
 #include "pool/space/release.h"
 

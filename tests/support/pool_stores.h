@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "persist/core/backend.h"
 #include "pool/core/pool.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cairn/adapter/shared.h"
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/record.h"
 #include "file/data/io.h"

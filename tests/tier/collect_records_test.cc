@@ -8,7 +8,7 @@
 #include <cstdio>  // RENAME_EXCHANGE too
 
 #include "cairn/adapter/shared.h"
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "cluster/collect/collect_file.h"
 #include "cluster/record/record.h"
 #include "file/data/io.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/claim/kept_directory.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"

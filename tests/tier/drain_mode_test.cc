@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cairn/tier.h"
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/evict_fixture.h"
 
 namespace cairn::test {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/claim/restore.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <functional>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
 #include "tier/record/journal.h"

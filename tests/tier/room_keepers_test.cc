@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/coarse_clock.h"
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "file/space/room_request.h"
 #include "tier/cover_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <set>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"

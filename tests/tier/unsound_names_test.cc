@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "capi/handles.h"
+#include "capi/core/handles.h"
 #include "damage/forge.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"

@@ -1,0 +1,289 @@
+// C API: copies of versions in lower (include/cairn/checkpoint.h).
+#include <algorithm>
+
+#include "cairn/checkpoint.h"
+#include "capi/context/context.h"
+#include "checkpoint/redundancy/drain_nodes.h"
+#include "checkpoint/redundancy/drain_part.h"
+#include "checkpoint/redundancy/restore_nodes.h"
+#include "checkpoint/redundancy/restore_version.h"
+#include "checkpoint/version/drop.h"
+#include "checkpoint/version/failure_text.h"
+#include "checkpoint/version/set_user.h"
+
+using cairn::annotate;
+using cairn::fail;
+using cairn::Result;
+using cairn::Status;
+using cairn::capi::check_given;
+using cairn::capi::code;
+namespace capi = cairn::capi;
+namespace ckpt = cairn::checkpoint;
+
+namespace {
+
+// For another process that copies to the same directory.
+constexpr uint64_t longest_wait_ns = 60'000'000'000;
+
+// What the context knows of the set, without a look at slots that it holds.
+Status renew_catalogue(cairn_checkpoint* checkpoint) {
+  ckpt::Shelf shelf(checkpoint->set->fs(), checkpoint->set->directory());
+  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*checkpoint->set, &shelf));
+  checkpoint->catalogue = std::move(stock);
+  return Status();
+}
+
+// The part of this host. A run on one host, and a host without a part of its own, have the others
+// as copies.
+std::vector<uint32_t> slots_to_drain(const cairn_checkpoint& checkpoint,
+                                     const ckpt::KnownVersion& known) {
+  if (known.slot == 0 || (checkpoint.run && !checkpoint.nodes)) return known.slots();
+  return {known.slot};
+}
+
+// The number of parts that other hosts have not copied yet.
+Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
+                       const std::string& directory, uint32_t keep) {
+  const ckpt::SetRecord& record = checkpoint->set->record();
+  CAIRN_TRY_ASSIGN(
+      lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
+  ckpt::PartSource source;
+  source.look = [&](bool again) -> Result<ckpt::PoolSight> {
+    if (!checkpoint->run) CAIRN_TRY(again ? renew_catalogue(checkpoint) : checkpoint->look_again());
+    return ckpt::PoolSight{&checkpoint->catalogue, checkpoint->used_sequences()};
+  };
+  source.open = [&]() -> Result<std::vector<ckpt::DrainedPart>> {
+    const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
+    if (known == nullptr) return fail(ENOENT, "the version is gone");
+    std::vector<ckpt::DrainedPart> parts;
+    for (const uint32_t number : slots_to_drain(*checkpoint, *known)) {
+      CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+      CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
+      parts.push_back(std::move(opened));
+    }
+    return parts;
+  };
+  return ckpt::drain_part(*checkpoint->set, source, {sequence, keep, longest_wait_ns}, &lower);
+}
+
+// The uuid that the set in the pool is to have: that of lower. A set without versions that has
+// another one makes room for it.
+Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& name,
+                             const ckpt::LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(uuid, ckpt::set_in_lower(lower));
+  const auto set = ckpt::SetFile::open(fs, name);
+  if (set.code() == ENOENT) return uuid;
+  if (!set.ok()) return set.status();
+  if (std::equal(uuid.begin(), uuid.end(), (*set)->record().set)) return uuid;
+  ckpt::Shelf shelf(fs, (*set)->directory());
+  const Status dropped = ckpt::drop_set(**set, &shelf, false);
+  if (dropped.ok()) return uuid;
+  if (dropped.code() == EPERM) return fail(EEXIST, "the pool has versions of another set");
+  const std::string text = cairn::last_detail();
+  // Another rank has made room, and is in.
+  const auto again = ckpt::SetFile::open(fs, name);
+  if (again.code() == ENOENT) return uuid;
+  if (again.ok() && std::equal(uuid.begin(), uuid.end(), (*again)->record().set)) return uuid;
+  return fail(dropped.code(), "%s", text.c_str());
+}
+
+// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete, and
+// lower has none that is newer and whole.
+Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
+                                    const ckpt::LowerSet& lower, bool completes) {
+  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
+  if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
+  if (completes) {
+    CAIRN_TRY_ASSIGN(wanted, ckpt::wanted_of(lower, stock, ckpt::has_part_here));
+    const bool is_usable = ckpt::newest_complete(stock, ckpt::has_part_here) != nullptr;
+    if (!wanted.empty()) {
+      auto restored = ckpt::restore_newest(set, shelf, stock, lower);
+      if (restored.code() != EUCLEAN || !is_usable) return restored;
+    }
+  }
+  return fail(EEXIST, "the pool has versions of the set");
+}
+
+Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& name,
+                               const std::string& directory) {
+  CAIRN_TRY_ASSIGN(lower, ckpt::LowerSet::open(directory, name, false));
+  CAIRN_TRY_ASSIGN(uuid, make_room(fs, name, lower));
+  CAIRN_TRY_ASSIGN(set, ckpt::SetFile::open_or_make(fs, name, uuid));
+  ckpt::Shelf shelf(fs, set->directory());
+  ckpt::Restored restored;
+  const Status status = ckpt::with_set_lock(*set, [&] {
+    CAIRN_TRY(ckpt::check_unused(*set));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, false));
+    restored = got;
+    return Status();
+  });
+  if (!status.ok()) return status;
+  return restored;
+}
+
+}  // namespace
+
+Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::string& name) {
+  if (lower.empty()) return std::optional<ckpt::Uuid>();
+  const auto there = ckpt::LowerSet::open(lower, name, false);
+  if (there.code() == ENOENT) return std::optional<ckpt::Uuid>();
+  if (!there.ok()) return there.status();
+  CAIRN_TRY_ASSIGN(sequences, there->versions());
+  if (sequences.empty()) return std::optional<ckpt::Uuid>();
+  const auto uuid = make_room(capi::fs_of(pool), name, *there);
+  // Without the record of the set nothing is restored, which restore_from_lower() says.
+  if (uuid.code() == ENOENT) return std::optional<ckpt::Uuid>();
+  if (!uuid.ok()) return uuid.status();
+  return std::optional<ckpt::Uuid>(*uuid);
+}
+
+Result<ckpt::LowerSet> cairn_checkpoint::open_lower() const {
+  const ckpt::SetRecord& record = set->record();
+  return ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+}
+
+Result<uint64_t> cairn_checkpoint::restore_from_lower() {
+  if (lower.empty()) return uint64_t{0};
+  const auto there = open_lower();
+  if (there.code() == ENOENT) return uint64_t{0};
+  if (!there.ok()) return there.status();
+  CAIRN_TRY_ASSIGN(sequences, there->versions());
+  if (sequences.empty()) return uint64_t{0};
+  if ((options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return sequences.back();
+  const auto restored = restore_into(*set, &*shelf, *there, true);
+  // EEXIST: what the pool has is newer than all that is whole in lower.
+  if (!restored.ok() && restored.code() != EEXIST)
+    return fail(restored.code(), "options.lower: %s; begin anew with CAIRN_CHECKPOINT_FRESH",
+                std::string(cairn::last_detail()).c_str());
+  return sequences.back();
+}
+
+Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
+  const auto newest_there = [&]() -> Result<uint64_t> {
+    const auto there = open_lower();
+    if (there.code() == ENOENT) return uint64_t{0};
+    if (!there.ok()) return there.status();
+    CAIRN_TRY_ASSIGN(sequences, there->versions());
+    return sequences.empty() ? 0 : sequences.back();
+  };
+  const auto own = run->is_leader() ? newest_there() : Result<uint64_t>(uint64_t{0});
+  CAIRN_TRY(members->agree(own.status()));
+  CAIRN_TRY_ASSIGN(greatest, members->nodes()->maximum(static_cast<int64_t>(*own)));
+  const auto newest = static_cast<uint64_t>(greatest);
+  run->set_last_sequence(std::max(run->last_sequence(), newest));
+  if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
+  constexpr const char* anew = "begin anew with CAIRN_CHECKPOINT_FRESH";
+  const auto restored = ckpt::restore_on_nodes(*run, &*shelf, catalogue, lower);
+  if (!restored.ok())
+    return fail(restored.code(), "options.lower: %s; %s", std::string(cairn::last_detail()).c_str(),
+                anew);
+  in_lower = {restored->skipped, restored->why};
+  if (restored->is_restored) {
+    CAIRN_TRY(members->agree(renew_catalogue(this)));
+    CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
+    run->set_last_sequence(std::max(run->last_sequence(), newest));
+    return Status();
+  }
+  const auto& versions = catalogue.versions();
+  const bool has_any = std::any_of(versions.begin(), versions.end(),
+                                   [](const auto& known) { return known.missing.empty(); });
+  if (has_any || restored->skipped == 0) return Status();
+  return fail(EUCLEAN, "options.lower: no version is whole: %s; %s", restored->why.c_str(), anew);
+}
+
+ckpt::UsedSequences cairn_checkpoint::used_sequences() const {
+  const uint64_t last = catalogue.last_sequence();
+  if (!writer) return {last, last, last};
+  return {std::max(last, writer->sequence()), last_of_pools, run->last_sequence()};
+}
+
+namespace {
+
+// The thread of this node does nothing meanwhile.
+class Held {
+ public:
+  Held(ckpt::BackgroundDrain* drain, uint64_t sequence) : drain_(drain) {
+    if (drain_ != nullptr) drain_->hold(sequence);
+  }
+  ~Held() {
+    if (drain_ != nullptr) drain_->release();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  ckpt::BackgroundDrain* drain_;
+};
+
+}  // namespace
+
+Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
+  const Held held(background.get(), sequence);
+  if ((options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0) {
+    CAIRN_TRY_ASSIGN(is_there, was_copied(sequence));
+    if (is_there) return Status();
+  }
+  const uint32_t keep = kept_in_lower();
+  if (!nodes) return drain(this, sequence, lower, keep).status();
+  const ckpt::KnownVersion* const known = catalogue.find(sequence);
+  if (known == nullptr) return fail(ENOENT, "the version is gone");
+  return ckpt::drain_on_nodes(*run, &*shelf, catalogue, *known,
+                              {lower, keep, used_sequences(), longest_wait_ns});
+}
+
+Status cairn_checkpoint::drain_newest() {
+  const ckpt::KnownVersion* const newest = catalogue.head();
+  // Where a node is missing, there is nothing to copy.
+  if (newest == nullptr || !newest->missing.empty()) return Status();
+  const uint64_t sequence = newest->version.sequence;
+  if (nodes) return meet_in_lower(sequence);
+  return run->rank() == 0 ? drain_to_lower(sequence) : Status();
+}
+
+Status cairn_checkpoint::drain_at_end(bool is_fine) {
+  const Status own = is_fine ? annotate(drain_newest(), "options.lower") : Status();
+  if (run->ranks() == 1) return own;
+  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const auto worst = run->meet_all(ckpt::Run::Purpose::leave, own.code(), writer->sequence());
+  // Without the others it is this rank's own.
+  if (!worst.ok() || *worst == 0) return own.ok() ? own : fail(own.code(), "%s", text.c_str());
+  const std::string told =
+      share_text(&*run, ckpt::Run::Purpose::leave, !own.ok(), text, writer->sequence());
+  return fail(
+      static_cast<int>(*worst), "%s",
+      told.empty() ? "options.lower: rank 0 could not copy the newest version" : told.c_str());
+}
+
+extern "C" {
+
+int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const char* directory,
+                           uint32_t keep) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
+  const ckpt::KnownVersion* const known = checkpoint->look_for(version);
+  if (known == nullptr) return code(fail(ENOENT, "the set has no such version"));
+  const auto missing = drain(checkpoint, known->version.sequence, directory, keep);
+  return missing.ok() ? static_cast<int>(*missing) : code(missing.status());
+}
+
+int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
+                             cairn_checkpoint_info* info) {
+  const WriteWindow window;
+  if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
+  if (const Status given = check_given(name, "the set's name"); !given.ok()) return code(given);
+  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
+  const auto restored = restore(capi::fs_of(pool), name, directory);
+  if (!restored.ok()) return code(annotate(restored.status(), "checkpoint %s", name));
+  cairn_checkpoint_info shown{};
+  shown.number = restored->number;
+  shown.sequence = restored->sequence;
+  shown.bytes = restored->bytes;
+  shown.level = CAIRN_LEVEL_GLOBAL;
+  shown.skipped = restored->skipped;
+  restored->why.copy(shown.why, sizeof shown.why - 1);
+  capi::copy_out(shown, info);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,284 @@
+#include "capi/context/context.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "capi/context/configured_pool.h"
+#include "capi/context/membership.h"
+#include "checkpoint/layout/text.h"
+#include "checkpoint/version/room.h"
+
+namespace capi = cairn::capi;
+namespace ckpt = cairn::checkpoint;
+using cairn::annotate;
+using cairn::fail;
+using cairn::Status;
+
+cairn_checkpoint::~cairn_checkpoint() {
+  ckpt::BackgroundDrain::end(std::move(background));
+  forget_reading();
+  answers.reset();
+  writer.reset();
+  run.reset();
+  shelf.reset();
+  set.reset();
+  // Nobody knows here whether all ranks end now: the transport ends in MPI_Finalize. Until then it
+  // answers that nothing is there.
+  if (nodes) nodes->serve_with({});
+  static_cast<void>(nodes.release());
+  if (owns_pool) cairn_pool_detach(pool);
+}
+
+Status cairn_checkpoint::open(const std::string& name, int communicator) {
+  if ((options.flags & CAIRN_CHECKPOINT_LOOK) != 0) return open_to_look(name, communicator);
+  Status own = ckpt::check_set_name(name);
+  pool = options.pool;
+  if (own.ok() && pool == nullptr) {
+    const auto attached = capi::attach_configured_pool(true);
+    own = attached.status();
+    if (attached.ok()) pool = *attached;
+    owns_pool = attached.ok();
+  }
+  if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
+  auto exchange = capi::Membership::join(name, communicator, options, pool, own);
+  if (!exchange.ok()) return exchange.status();
+  if (pool == nullptr) return fail(ENODEV, "this process has no pool");
+  capi::TransportExchange* const all_nodes = (*exchange)->nodes();
+  const bool leads = (*exchange)->member().rank == 0;
+  CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
+  ckpt::Partners partners;
+  if (all_nodes != nullptr) {
+    const auto set_there = leads ? set_of_lower(name) : std::optional<ckpt::Uuid>();
+    CAIRN_TRY((*exchange)->agree(set_there.status()));
+    CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
+                                                *set_there, (*exchange)->member().key));
+    uuid = of_all;
+    CAIRN_TRY_ASSIGN(found, find_partners(&**exchange));
+    partners = std::move(found);
+  }
+  CAIRN_TRY((*exchange)->agree(
+      lower.empty() ? Status() : annotate(ckpt::check_lower(lower), "options.lower")));
+  const auto enter = [&]() -> Status {
+    if (all_nodes == nullptr) {
+      CAIRN_TRY_ASSIGN(set_there, set_of_lower(name));
+      uuid = set_there.value_or(uuid);
+    }
+    CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
+    set = std::move(opened);
+    shelf.emplace(set->fs(), set->directory());
+    CAIRN_TRY_ASSIGN(
+        entered,
+        ckpt::Run::enter(*set, (*exchange)->member(), [&, this]() -> cairn::Result<uint64_t> {
+          uint64_t there = 0;
+          if (all_nodes == nullptr) {
+            CAIRN_TRY_ASSIGN(newest, restore_from_lower());
+            there = newest;
+          }
+          CAIRN_TRY_ASSIGN(here, ckpt::settle_set(*set, &*shelf));
+          return std::max(here, there);
+        }));
+    run = std::move(entered);
+    CAIRN_TRY_ASSIGN(is_named, set->is_named());
+    return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
+  };
+  CAIRN_TRY((*exchange)->agree(enter()));
+  const auto take_stock = [&]() -> Status {
+    CAIRN_TRY(run->wait());
+    CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
+    catalogue = std::move(stock);
+    return Status();
+  };
+  const Status stocked = take_stock();
+  CAIRN_TRY(all_nodes == nullptr ? stocked : (*exchange)->agree(stocked));
+  if (all_nodes != nullptr && leads) {
+    server.emplace(&*set, &*shelf, &catalogue);
+    all_nodes->serve_with([this](const void* question, size_t size, void* answer) {
+      return server->serve(question, size, answer);
+    });
+  }
+  CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
+  // Its versions must not be abandoned by who cannot read them.
+  if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
+  if (all_nodes != nullptr && !lower.empty()) CAIRN_TRY(begin_beside_lower(&**exchange));
+  writer.emplace(&*run, &*shelf, &catalogue,
+                 ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
+                                 options.keep_period_ns});
+  answers.emplace(&*run, options.interval_ns);
+  writer->copy_to(std::move(partners));
+  if (all_nodes != nullptr) {
+    answers->proceed_with([this] { return writer->advance(); });
+    nodes = (*exchange)->take_nodes();
+  }
+  observed_staged = observed_decided = observed_global = run->last_sequence();
+  writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
+  const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
+  last_of_pools = is_fresh ? run->last_sequence() : catalogue.last_sequence();
+  if (is_fresh) writer->drop_damaged_with_next();
+  if (is_fresh) passed_to = run->last_sequence();
+  may_write = is_fresh || catalogue.versions().empty();
+  begin_background();
+  return Status();
+}
+
+Status cairn_checkpoint::close() {
+  Status status;
+  std::string text;
+  bool is_settled = true;
+  if (writer && writer->sequence() != run->last_sequence()) {
+    const uint64_t last = writer->sequence();
+    status = settle_last();
+    is_settled = status.ok();
+    if (status.ok() && told_sequence < last) status = told(last);
+    if (!status.ok()) text = cairn::last_detail();
+    if (is_settled && wants_partners() && can_have_partners()) {
+      const Status copied = copy_last();
+      if (status.ok()) status = copied;
+      if (!copied.ok() && text.empty()) text = cairn::last_detail();
+    }
+  }
+  // On several nodes all come, whatever they were told.
+  if (writer && !lower.empty() && (!nodes || is_settled)) {
+    const Status drained = nodes ? drain_newest() : drain_at_end(status.ok());
+    if (status.ok() && !drained.ok()) text = cairn::last_detail();
+    if (status.ok()) status = drained;
+  }
+  ckpt::BackgroundDrain::end(std::move(background));
+  if (writer) tell_observer();
+  if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
+  // Whatever became of the versions: all leaders have begun the same gathers.
+  if (nodes && run->is_leader()) {
+    const Status finished = answers->finish();
+    if (status.ok() && !finished.ok()) text = cairn::last_detail();
+    if (status.ok()) status = finished;
+  }
+  if (run) {
+    const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });
+    if (nodes && status.code() != EOWNERDEAD) {
+      nodes->leave();
+      nodes.reset();
+    }
+    if (status.ok()) return ended;
+  }
+  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
+}
+
+Status cairn_checkpoint::agree_on_contents() {
+  if (has_agreed && agreed_changes == definitions.changes()) return Status();
+  ckpt::LayoutChoice choice;
+  choice.ranks = run->all_ranks();
+  if (options.block_size != 0)
+    choice.block_shift = static_cast<uint8_t>(std::countr_zero(options.block_size));
+  has_agreed = false;
+  // Leaders exchange one thing at a time.
+  if (nodes) CAIRN_TRY(settle_last());
+  CAIRN_TRY_ASSIGN(contents, ckpt::agree(&*run, definitions, choice, writer->sequence()));
+  CAIRN_TRY_ASSIGN(made, ckpt::make_agreed(std::move(contents), *run));
+  agreed = std::move(made);
+  agreed_changes = definitions.changes();
+  has_agreed = true;
+  return Status();
+}
+
+Status cairn_checkpoint::settle_on_nodes() {
+  CAIRN_TRY(settle_last());
+  return meet_nodes(Status());
+}
+
+Status cairn_checkpoint::meet_nodes(Status own) {
+  if (!nodes) return own;
+  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const auto met = run->meet_all(ckpt::Run::Purpose::restart, 0, writer->sequence());
+  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  return met.status();
+}
+
+ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
+
+ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
+  constexpr uint32_t default_attempts = 2;
+  ckpt::RestartRequest request;
+  if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
+  request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
+  request.is_cyclic = (options.flags & CAIRN_CHECKPOINT_CYCLIC) != 0;
+  request.continued = continued;
+  request.passed_to = passed_to;
+  return request;
+}
+
+Status cairn_checkpoint::settle_last() {
+  const uint64_t last = writer->sequence();
+  return last == run->last_sequence() ? Status() : writer->wait(last, 0);
+}
+
+void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
+  writer->continue_from(lineage_after(report.known.version, writer->sequence()));
+  writer->confirm_with_next(report.known.any_slot());
+  continued = report.known.version.sequence;
+  passed_to = writer->sequence();
+  may_write = true;
+}
+
+Status cairn_checkpoint::check_may_write() const {
+  if (may_write) return Status();
+  return fail(EEXIST,
+              "the set has versions that this run has not read; read one, or begin anew with "
+              "CAIRN_CHECKPOINT_FRESH");
+}
+
+uint32_t cairn_checkpoint::survives() const {
+  const bool persists = !capi::fs_of(pool).pool.is_volatile;
+  return CAIRN_SURVIVES_PROCESSES | (persists ? CAIRN_SURVIVES_POWER : 0U);
+}
+
+Status cairn_checkpoint::told(uint64_t sequence) {
+  told_sequence = std::max(told_sequence, sequence);
+  const ckpt::Outcome* const outcome = writer->outcome(sequence);
+  if (outcome == nullptr) return fail(ENOENT, "this version is too old to be known");
+  if (outcome->is_committed) return Status();
+  const std::string room =
+      outcome->error == ENOSPC && run->is_here(outcome->rank) ? "; " + shown_room() : std::string();
+  return fail(outcome->error, "%s%s", ckpt::Writer::shown(*outcome).c_str(), room.c_str());
+}
+
+Status cairn_checkpoint::check_room(const char* name, const ckpt::Definition& added) const {
+  if (!run || !catalogue.versions().empty()) return Status();
+  const uint64_t bytes = ckpt::bytes_of_rank(definitions, name, added, run->number());
+  return ckpt::check_room(capi::fs_of(pool).pool, bytes,
+                          "variable '" + ckpt::shown_text(name) +
+                              "': what this rank has defined takes of each version");
+}
+
+void cairn_checkpoint::warn_of_room(const char* name, const ckpt::Definition& added) const {
+  if (!run) return;
+  const uint64_t of_rank = ckpt::bytes_of_rank(definitions, name, added, run->number());
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(of_rank, run->ranks(), &bytes)) bytes = UINT64_MAX;
+  // One is written beside those that stay, and one may still be on its way to lower.
+  const bool is_in_background = (options.flags & CAIRN_CHECKPOINT_BACKGROUND) != 0;
+  const uint32_t versions = (options.keep == 0 ? 2 : options.keep) + (is_in_background ? 2 : 1);
+  const cairn::pool::Pool& its_pool = capi::fs_of(pool).pool;
+  const uint64_t there = ckpt::bytes_of_pool(its_pool);
+  if (bytes <= there / versions) return;
+  fail(ENOSPC,
+       "warning: variable '%s': a version takes %s of this host if its %u ranks define as much as "
+       "this one; checkpoints in a loop need room for %u versions (options.keep is %u), and the "
+       "pool %s has %s; make it larger (cairn pool grow), or keep fewer versions",
+       ckpt::shown_text(name).c_str(), ckpt::shown_bytes(bytes).c_str(), run->ranks(), versions,
+       options.keep == 0 ? 2 : options.keep, its_pool.path.c_str(),
+       ckpt::shown_bytes(there).c_str())
+      .ignore();
+}
+
+std::string cairn_checkpoint::shown_room() const {
+  cairn_pool_info info{};
+  if (cairn_pool_get_info(pool, &info) != 0) return "the pool says not how much room it has";
+  const uint64_t bytes =
+      ckpt::bytes_of_version(agreed.regions, agreed.contents.layout().block_bytes());
+  const uint64_t free = info.usable - std::min(info.used, info.usable);
+  const std::string keep = std::to_string(options.keep == 0 ? 2 : options.keep);
+  return "a version takes " + ckpt::shown_bytes(bytes) + " of this host's pool " + info.path +
+         (agreed.contents.has_counted() ? ", and more for what each rank counts" : "") +
+         "; it has " + ckpt::shown_bytes(info.usable) + ", " + ckpt::shown_bytes(free) +
+         " of them free, and options.keep is " + keep +
+         ": make it larger (cairn pool grow), or keep fewer versions";
+}

@@ -1,0 +1,107 @@
+#include "capi/context/membership.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "base/sha256.h"
+
+namespace cairn::capi {
+namespace {
+
+constexpr uint32_t default_timeout_ms = 60'000;
+
+}  // namespace
+
+Membership::~Membership() {
+  if (transport_ != nullptr) transport_->leave();
+}
+
+std::unique_ptr<TransportExchange> Membership::take_nodes() {
+  return nodes() == nullptr ? nullptr : std::move(transport_);
+}
+
+Result<std::unique_ptr<Membership>> Membership::join(const std::string& set, int communicator,
+                                                     const cairn_checkpoint_options& options,
+                                                     cairn_pool* pool, Status own) {
+  std::unique_ptr<Membership> exchange(new Membership);
+  exchange->member_.timeout_ms = options.timeout_ms == 0 ? default_timeout_ms : options.timeout_ms;
+  if (communicator != CAIRN_NO_COMMUNICATOR) {
+    CAIRN_TRY(exchange->join_mpi(set, communicator, pool, own));
+  } else {
+    CAIRN_TRY(own);
+    CAIRN_TRY(exchange->read_options(options));
+  }
+  return exchange;
+}
+
+Status Membership::read_options(const cairn_checkpoint_options& options) {
+  member_.rank = options.rank;
+  member_.ranks = std::max(options.ranks, 1U);
+  if (member_.rank >= member_.ranks)
+    return fail(EINVAL, "options: rank %u of %u", member_.rank, member_.ranks);
+  if (member_.ranks == 1) {
+    CAIRN_TRY_ASSIGN(key, checkpoint::draw_uuid());
+    member_.key = key;
+    return Status();
+  }
+  if (options.job == nullptr || options.job[0] == 0)
+    return fail(EINVAL, "options: %u ranks without MPI need a job", member_.ranks);
+  const Sha256Hash hash = sha256(options.job, std::strlen(options.job));
+  std::copy_n(hash.begin(), member_.key.size(), member_.key.begin());
+  return Status();
+}
+
+Status Membership::join_mpi(const std::string& set, int communicator, cairn_pool* pool,
+                            Status own) {
+  const std::string text = own.ok() ? "" : last_detail();
+  cairn_node node{};
+  const bool has_node = own.ok() && cairn_node_describe(pool, &node) == 0;
+  transport_ = std::make_unique<TransportExchange>();
+  const int joined = transport_->join(communicator, has_node ? &node : nullptr);
+  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  if (joined < 0) return Status(-joined);
+  member_.rank = transport_->info().rank;
+  member_.ranks = transport_->info().ranks;
+  if (transport_->nodes() > 1) CAIRN_TRY(join_nodes());
+  auto key = checkpoint::draw_uuid();
+  CAIRN_TRY(agree(key.status()));
+  struct {
+    checkpoint::Uuid key;
+    char set[65];
+  } first{*key, {}};
+  set.copy(first.set, sizeof first.set - 1);
+  const int sent = cairn_transport_broadcast(transport_->transport(), &first, sizeof first, 0);
+  if (sent < 0) return Status(-sent);
+  member_.key = first.key;
+  return agree(set == first.set
+                   ? Status()
+                   : fail(EINVAL, "rank 0 opens '%s'; all ranks name the same set", first.set));
+}
+
+// The ranks of a node are numbered by themselves.
+Status Membership::join_nodes() {
+  member_.exchange = transport_.get();
+  member_.numbers = transport_->own_ranks();
+  member_.all_ranks = member_.ranks;
+  const auto found = std::lower_bound(member_.numbers.begin(), member_.numbers.end(), member_.rank);
+  if (found == member_.numbers.end() || *found != member_.rank)
+    return fail(EPROTO, "checkpoint: rank %u is on no node", member_.rank);
+  member_.rank = static_cast<uint32_t>(found - member_.numbers.begin());
+  member_.ranks = static_cast<uint32_t>(member_.numbers.size());
+  return Status();
+}
+
+Status Membership::agree(Status own) {
+  if (transport_ == nullptr) return own;
+  const std::string text = own.ok() ? "" : last_detail();
+  int64_t worst = own.code();
+  CAIRN_TRY_ASSIGN(greatest, transport_->maximum(worst));
+  worst = greatest;
+  if (!own.ok()) return fail(static_cast<int>(worst), "%s", text.c_str());
+  if (worst != 0)
+    return fail(static_cast<int>(worst), "another rank: %s", strerror(static_cast<int>(worst)));
+  return Status();
+}
+
+}  // namespace cairn::capi
