@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "cairn/cairn.h"
-#include "cluster/mpi/roster.h"
+#include "cluster/mpi/ranks/roster.h"
 #include "cluster/record/record.h"
 #include "cluster/record/runs.h"
 #include "cluster/record/share_map.h"

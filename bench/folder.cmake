@@ -2,7 +2,7 @@
 target_compile_definitions(bench_programs PRIVATE CAIRN_SOURCE_DIRECTORY="${CMAKE_SOURCE_DIR}")
 target_compile_definitions(bench_remote PRIVATE CAIRN_SOURCE_DIRECTORY="${CMAKE_SOURCE_DIR}")
 # What a start makes of its hosts is done by the MPI transport.
-target_sources(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/src/cluster/mpi/roster.cc)
+target_sources(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/src/cluster/mpi/ranks/roster.cc)
 target_include_directories(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/src)
 # What bench_mpiio and bench_remote start, for every MPI.
 foreach(mpi IN LISTS CAIRN_MPIS)

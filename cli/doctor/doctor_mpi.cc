@@ -73,7 +73,7 @@ void look_at_launchers(const std::set<std::string>& names, Findings& all) {
   if (seen.empty()) all.push_back({Level::note, "MPI", "no mpirun or mpiexec in PATH"});
 }
 
-// As the back ends see it (src/cluster/mpi/launcher.cc).
+// As the back ends see it (src/cluster/mpi/ranks/launcher.cc).
 void look_at_hosts(Findings& all) {
   constexpr struct {
     const char* ranks;

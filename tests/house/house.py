@@ -24,6 +24,7 @@ ROOMS = {
             ["netcdf"], ["ckpt", "doctor"], ["commands"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
                 ["server"], ["mpi"]],
+    "cluster/mpi": [["loader"], ["ranks"], ["messages"], ["session"]],
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
     "capi": [["core"], ["files", "cover", "job"], ["context"], ["checkpoint"]],

@@ -10,14 +10,15 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 HEAVY = re.compile(r"^(fmt|CLI|yaml-cpp|nlohmann|iostream$|fstream$|sstream$|regex$|filesystem$)")
 
 
-def room_of(parts):
-    """(folder, room) of a path below src/ or adapters/ if the folder has rooms; room: None if in
-    none."""
+def rooms_of(parts):
+    """Each folder with rooms that holds a path below src/ or adapters/, to the room there; None: in
+    none. A room may have rooms itself, so a path may lie in several."""
+    rooms = {}
     for folder in house.ROOMS:
         depth = folder.count("/") + 1
         if "/".join(parts[:depth]) == folder:
-            return folder, parts[depth] if len(parts) > depth + 1 else None
-    return None, None
+            rooms[folder] = parts[depth] if len(parts) > depth + 1 else None
+    return rooms
 
 
 def room_row(folder, room):
@@ -28,13 +29,17 @@ def room_row(folder, room):
 
 def room_refused(parts, target):
     """None, or why a file at `parts` (below src/ or adapters/) must not include `target`."""
-    (folder, own), (to_folder, to) = room_of(parts), room_of(target.split("/"))
-    if folder is None or folder != to_folder or own == to:
-        return None
-    row, to_row = room_row(folder, own), room_row(folder, to)
-    if to_row is None:
-        return f"{to} is not a room of {folder}"
-    return None if row is None or to_row < row else f"{own} does not stand above {to}"
+    others = rooms_of(target.split("/"))
+    for folder, own in rooms_of(parts).items():
+        to = others.get(folder, own)
+        if own == to:
+            continue
+        row, to_row = room_row(folder, own), room_row(folder, to)
+        if to_row is None:
+            return f"{to} is not a room of {folder}"
+        if row is not None and to_row >= row:
+            return f"{own} does not stand above {to}"
+    return None
 
 
 def allowed(place, quoted, target):
@@ -58,6 +63,9 @@ def allowed(place, quoted, target):
     if is_transport:
         if quoted and first != "cairn" and not target.startswith("cluster/mpi/"):
             return "the transport sees include/cairn and its own folder"
+        reason = None if is_test else room_refused(parts[1:], target)
+        if reason:
+            return reason
     elif target.startswith("cluster/mpi/"):
         if parts[:2] == ("adapters", "mpiio") or parts[0] in ("bench", "tests"):
             return None
@@ -120,9 +128,9 @@ def check(name, source):
         return [f"{place}: src/{place.parts[1]} has no place in the order of layers"]
     if place.parts[0] in ("src", "adapters", "cli") and place.suffix in (".h", ".cc"):
         below = place.parts if place.parts[0] == "cli" else place.parts[1:]
-        folder, room = room_of(below)
-        if folder is not None and room_row(folder, room) is None and place.stem != "main":
-            return [f"{place}: lies in no room of {place.parent}"]
+        for folder, room in rooms_of(below).items():
+            if room_row(folder, room) is None and place.stem != "main":
+                return [f"{place}: lies in no room of {folder}"]
     problems = []
     for match in INCLUDE.finditer(source):
         reason = allowed(place, match.group(1) == '"', match.group(2))
@@ -144,11 +152,13 @@ house.must_find(check, [
     ("src/checkpoint/layout/a.h", '#include "checkpoint/store/slot.h"\n'),
     ("src/checkpoint/restart/a.cc", '#include "checkpoint/redundancy/domains.h"\n'),
     ("src/media/a.cc", "#include <mpi.h>\n"),
-    ("src/cluster/mpi/a.cc", '#include "cluster/job.h"\n'),
-    ("src/cluster/a.cc", '#include "cluster/mpi/session.h"\n'),
-    ("src/capi/core/a.cc", '#include "cluster/mpi/session.h"\n'),
+    ("src/cluster/mpi/a.cc", "\n"),
+    ("src/cluster/mpi/ranks/a.cc", '#include "cluster/job.h"\n'),
+    ("src/cluster/mpi/ranks/a.cc", '#include "cluster/mpi/session/session.h"\n'),
+    ("src/cluster/a.cc", '#include "cluster/mpi/session/session.h"\n'),
+    ("src/capi/core/a.cc", '#include "cluster/mpi/session/session.h"\n'),
     ("src/cluster/mpi/loader/a.cc", '#include <mpi.h>\n'),
-    ("src/cluster/mpi/loader/a.cc", '#include "cluster/mpi/session.h"\n'),
+    ("src/cluster/mpi/loader/a.cc", '#include "cluster/mpi/session/session.h"\n'),
     ("src/media/a.cc", "#include <iostream>\n"),
     ("adapters/posix/a.cc", '#include "file/map.h"\n'),
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
@@ -174,9 +184,9 @@ house.must_accept(
      ("src/checkpoint/store/a.cc", '#include "checkpoint/layout/box.h"\n#include "file/map.h"\n'),
      ("src/checkpoint/store/a.cc", '#include "checkpoint/store/slot.h"\n'),
      ("src/capi/core/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
-     ("src/cluster/mpi/a.cc",
-      '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
-     ("adapters/mpiio/backend/job/a.cc", '#include "cluster/mpi/session.h"\n'),
+     ("src/cluster/mpi/session/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n'),
+     ("src/cluster/mpi/session/a.cc", '#include "cluster/mpi/ranks/roster.h"\n'),
+     ("adapters/mpiio/backend/job/a.cc", '#include "cluster/mpi/session/session.h"\n'),
      ("src/media/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
      ("src/checkpoint/layout/a_test.cc",
       '#include "checkpoint/store/slot.h"\n#include "support/fresh_pool.h"\n'),

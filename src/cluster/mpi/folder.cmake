@@ -1,6 +1,10 @@
 # The transport, lib/cairn/libcairn_mpi_NAME.so, for each ABI. It is linked to no MPI: at run time it
 # meets the one that the process has loaded. The back ends of MPI-IO are linked to it.
-cairn_sources(transport_sources ${CMAKE_SOURCE_DIR}/src/cluster/mpi)
+set(transport_sources "")
+foreach(room IN ITEMS ranks messages session)
+  cairn_sources(in_room ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${room})
+  list(APPEND transport_sources ${in_room})
+endforeach()
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpi_${mpi} SHARED ${transport_sources})
   set_target_properties(cairn_mpi_${mpi} PROPERTIES LINKER_LANGUAGE CXX
@@ -25,8 +29,8 @@ endif()
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
   foreach(part IN ITEMS processes roster)
-    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${part})
-    cairn_unit_test(${part}_test.cc GROUP cluster/mpi SOURCES ${part}.cc
+    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/ranks/${part})
+    cairn_unit_test(${part}_test.cc GROUP cluster/mpi/ranks SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   endforeach()
 endif()

@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cluster/mpi/uncovered_ranks.h"
+#include "cluster/mpi/session/uncovered_ranks.h"
+#include "mpiio/backend/base/texts.h"
 #include "mpiio/backend/job/added_time.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/raise.h"
 #include "mpiio/backend/job/session.h"
-#include "mpiio/backend/base/texts.h"
 
 namespace mpiio {
 

@@ -1,15 +1,15 @@
 // Reading and writing: the three ways to say where, and the three to say when it is done.
 #include <cstdint>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
-#include "mpiio/backend/file/access.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/calls/calls.h"
-#include "mpiio/backend/file/collective_writes.h"
-#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/datatype/layout_of.h"
+#include "mpiio/backend/file/access.h"
+#include "mpiio/backend/file/collective_writes.h"
 #include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

@@ -3,17 +3,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
-#include "mpiio/backend/file/access.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/calls/calls.h"
-#include "mpiio/backend/file/collective_writes.h"
 #include "mpiio/backend/datatype/contents.h"
-#include "mpiio/backend/job/errors.h"
-#include "mpiio/backend/file/hints.h"
 #include "mpiio/backend/datatype/layout_of.h"
+#include "mpiio/backend/file/access.h"
+#include "mpiio/backend/file/collective_writes.h"
+#include "mpiio/backend/file/hints.h"
 #include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

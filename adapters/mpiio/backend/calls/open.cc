@@ -11,18 +11,18 @@
 #include <cstring>
 #include <iterator>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/launcher.h"
-#include "cluster/mpi/session.h"
-#include "cluster/mpi/shared_memory.h"
-#include "cluster/mpi/uncovered_ranks.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
+#include "cluster/mpi/ranks/launcher.h"
+#include "cluster/mpi/ranks/shared_memory.h"
+#include "cluster/mpi/session/session.h"
+#include "cluster/mpi/session/uncovered_ranks.h"
 #include "mpiio/backend/calls/calls.h"
-#include "mpiio/backend/job/errors.h"
+#include "mpiio/backend/calls/romio.h"
 #include "mpiio/backend/file/hints.h"
 #include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
-#include "mpiio/backend/calls/romio.h"
+#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

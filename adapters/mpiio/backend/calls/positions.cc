@@ -1,9 +1,9 @@
 // Where a file's pointers stand: the individual one and the shared one.
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/calls/calls.h"
-#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cluster/mpi/session.h"
+#include "cluster/mpi/session/session.h"
 #include "mpiio/backend/calls/calls.h"
 #include "mpiio/backend/job/session.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace mpiio {
 namespace {

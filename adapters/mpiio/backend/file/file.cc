@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "mpiio/backend/datatype/walk.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
-#include "mpiio/backend/datatype/walk.h"
 
 namespace mpiio {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "cluster/mpi/processes.h"
+#include "cluster/mpi/ranks/processes.h"
 #include "mpiio/backend/base/host_pointer.h"
 #include "mpiio/backend/datatype/layout.h"
 #include "mpiio/backend/datatype/representation.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/messages/collectives.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

@@ -8,14 +8,14 @@
 #include <cstring>
 #include <utility>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/base/callers.h"
-#include "mpiio/backend/job/errors.h"
+#include "mpiio/backend/base/texts.h"
 #include "mpiio/backend/file/group.h"
 #include "mpiio/backend/file/hints.h"
+#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
-#include "mpiio/backend/base/texts.h"
 
 namespace mpiio::nodes {
 namespace {

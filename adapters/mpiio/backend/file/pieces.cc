@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/mpi/waiting.h"
-#include "mpiio/backend/job/errors.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/base/texts.h"
+#include "mpiio/backend/job/errors.h"
 
 namespace mpiio {
 namespace {

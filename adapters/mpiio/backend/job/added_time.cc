@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/base/host_pointer.h"
 
 namespace mpiio {

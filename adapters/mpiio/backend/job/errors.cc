@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/messages/collectives.h"
 #include "mpiio/backend/job/session.h"
 
 namespace mpiio {

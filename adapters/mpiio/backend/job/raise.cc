@@ -1,6 +1,6 @@
 #include "mpiio/backend/job/raise.h"
 
-#include "cluster/mpi/session.h"
+#include "cluster/mpi/session/session.h"
 #include "mpiio/backend/base/handlers.h"
 #include "mpiio/backend/base/real.h"
 

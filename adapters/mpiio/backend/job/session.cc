@@ -5,12 +5,12 @@
 #include <memory>
 #include <mutex>
 
-#include "cluster/mpi/launcher.h"
-#include "cluster/mpi/session.h"
-#include "cluster/mpi/transport.h"
-#include "cluster/mpi/uncovered_ranks.h"
-#include "mpiio/backend/job/added_time.h"
+#include "cluster/mpi/ranks/launcher.h"
+#include "cluster/mpi/session/session.h"
+#include "cluster/mpi/session/transport.h"
+#include "cluster/mpi/session/uncovered_ranks.h"
 #include "mpiio/backend/base/host_pointer.h"
+#include "mpiio/backend/job/added_time.h"
 
 namespace mpiio::session {
 namespace {

@@ -1,5 +1,5 @@
 // The MPI-IO session: the job from MPI_Init to MPI_Finalize, with the files that its nodes share
-// (cairn/adapter/shared.h) on top of the messages of cluster/mpi/session.h.
+// (cairn/adapter/shared.h) on top of the messages of cluster/mpi/session/session.h.
 //
 // A job on one node needs nothing of this, and pays nothing for it.
 #pragma once
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cairn/adapter/shared.h"
-#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/messages/collectives.h"
 
 namespace mpiio::session {
 

@@ -1,12 +1,12 @@
-#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/messages/collectives.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
-#include "cluster/mpi/rpc_server.h"
-#include "cluster/mpi/waiting.h"
-#include "cluster/mpi/watchdog.h"
+#include "cluster/mpi/messages/rpc_server.h"
+#include "cluster/mpi/messages/waiting.h"
+#include "cluster/mpi/messages/watchdog.h"
 
 namespace cairn::mpi {
 namespace {

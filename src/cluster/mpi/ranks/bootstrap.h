@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "cluster/mpi/node_shared.h"
-#include "cluster/mpi/processes.h"
-#include "cluster/mpi/roster.h"
+#include "cluster/mpi/ranks/node_shared.h"
+#include "cluster/mpi/ranks/processes.h"
+#include "cluster/mpi/ranks/roster.h"
 
 namespace cairn::mpi {
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/processes.h"
+#include "cluster/mpi/ranks/processes.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

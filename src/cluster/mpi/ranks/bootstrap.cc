@@ -1,4 +1,4 @@
-#include "cluster/mpi/bootstrap.h"
+#include "cluster/mpi/ranks/bootstrap.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/waiting.h"
 
 #include <mpi.h>
 #include <sched.h>

@@ -1,11 +1,11 @@
-#include "cluster/mpi/watchdog.h"
+#include "cluster/mpi/messages/watchdog.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "cluster/mpi/processes.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/waiting.h"
+#include "cluster/mpi/ranks/processes.h"
 
 namespace cairn::mpi {
 Watchdog::Watchdog(const Peers& peers, MPI_Comm comm, const char* phase)

@@ -15,8 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "cluster/mpi/bootstrap.h"
-#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/messages/rpc_client.h"
+#include "cluster/mpi/ranks/bootstrap.h"
 
 namespace cairn::mpi {
 

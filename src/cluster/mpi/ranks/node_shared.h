@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "cluster/mpi/roster.h"
+#include "cluster/mpi/ranks/roster.h"
 
 namespace cairn::mpi {
 

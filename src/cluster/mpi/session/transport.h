@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cluster/mpi/loader/module.h"
-#include "cluster/mpi/session.h"
+#include "cluster/mpi/session/session.h"
 
 namespace cairn::mpi {
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/launcher.h"
+#include "cluster/mpi/ranks/launcher.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cluster/mpi/processes.h"
-#include "cluster/mpi/roster.h"
+#include "cluster/mpi/ranks/processes.h"
+#include "cluster/mpi/ranks/roster.h"
 
 namespace cairn::mpi {
 

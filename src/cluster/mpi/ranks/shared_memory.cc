@@ -1,4 +1,4 @@
-#include "cluster/mpi/shared_memory.h"
+#include "cluster/mpi/ranks/shared_memory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cluster/mpi/peers.h"
+#include "cluster/mpi/messages/peers.h"
 
 namespace cairn::mpi {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/mpi/rpc_client.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/rpc_client.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace cairn::mpi {
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/roster.h"
+#include "cluster/mpi/ranks/roster.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/processes.h"
+#include "cluster/mpi/ranks/processes.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/rpc_client.h"
-#include "cluster/mpi/rpc_server.h"
-#include "cluster/mpi/transport.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/rpc_client.h"
+#include "cluster/mpi/messages/rpc_server.h"
+#include "cluster/mpi/session/transport.h"
 
 #ifdef CAIRN_MPI_STANDARD_ABI
 // An MPI that has the standard's ABI may be older than this call.

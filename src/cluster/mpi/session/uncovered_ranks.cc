@@ -1,4 +1,4 @@
-#include "cluster/mpi/uncovered_ranks.h"
+#include "cluster/mpi/session/uncovered_ranks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "cluster/mpi/launcher.h"
-#include "cluster/mpi/session.h"
+#include "cluster/mpi/ranks/launcher.h"
+#include "cluster/mpi/session/session.h"
 
 namespace cairn::mpi {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/messages/rpc_client.h"
 
 namespace cairn::mpi {
 

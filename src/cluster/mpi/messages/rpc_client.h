@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cairn/adapter/shared.h"
-#include "cluster/mpi/peers.h"
+#include "cluster/mpi/messages/peers.h"
 
 namespace cairn::mpi {
 

@@ -5,7 +5,7 @@
 // answers instead.
 #pragma once
 
-#include "cluster/mpi/peers.h"
+#include "cluster/mpi/messages/peers.h"
 
 namespace cairn::mpi {
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/rpc_server.h"
+#include "cluster/mpi/messages/rpc_server.h"
 
 #include <pthread.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace cairn::mpi {
 namespace {

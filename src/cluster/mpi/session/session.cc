@@ -1,10 +1,10 @@
-#include "cluster/mpi/session.h"
+#include "cluster/mpi/session/session.h"
 
 #include <sys/random.h>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/rpc_server.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/rpc_server.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace cairn::mpi {
 namespace {

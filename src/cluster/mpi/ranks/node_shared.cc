@@ -1,4 +1,4 @@
-#include "cluster/mpi/node_shared.h"
+#include "cluster/mpi/ranks/node_shared.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cluster/mpi/shared_memory.h"
+#include "cluster/mpi/ranks/shared_memory.h"
 
 namespace cairn::mpi {
 namespace {

@@ -1,11 +1,11 @@
-#include "cluster/mpi/transport.h"
+#include "cluster/mpi/session/transport.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <vector>
 
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/collectives.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace cairn::mpi {
 namespace {

@@ -1,4 +1,4 @@
-#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/messages/rpc_client.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "cluster/mpi/rpc_server.h"
-#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/messages/rpc_server.h"
+#include "cluster/mpi/messages/waiting.h"
 
 namespace cairn::mpi {
 namespace {
