@@ -10,13 +10,13 @@
 #include <mutex>
 
 #include "capi/core/handles.h"
+#include "checkpoint/define/agreement.h"
 #include "checkpoint/ranks.h"
 #include "checkpoint/redundancy/partner_copy.h"
 #include "checkpoint/restart/restart.h"
-#include "checkpoint/version/agreement.h"
-#include "checkpoint/version/joint_stock.h"
-#include "checkpoint/version/part_questions.h"
-#include "checkpoint/version/writer.h"
+#include "checkpoint/stock/joint_stock.h"
+#include "checkpoint/stock/part_questions.h"
+#include "checkpoint/write/writer.h"
 
 namespace cairn::checkpoint {
 

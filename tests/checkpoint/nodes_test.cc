@@ -5,8 +5,8 @@
 //   CAIRN_KILL_STRIDE   messages between two kills while nodes copy
 #include "checkpoint/nodes.h"
 
-#include "checkpoint/version/answers.h"
-#include "checkpoint/version/drop.h"
+#include "checkpoint/run/answers.h"
+#include "checkpoint/stock/drop.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -7,15 +7,15 @@
 #include <cstring>
 #include <vector>
 
-#include "checkpoint/layout/attributes.h"
-#include "checkpoint/layout/decomposition.h"
-#include "checkpoint/layout/head.h"
+#include "checkpoint/array/decomposition.h"
+#include "checkpoint/define/definitions_record.h"
 #include "checkpoint/layout/layout.h"
 #include "checkpoint/layout/packing.h"
+#include "checkpoint/record/attributes.h"
+#include "checkpoint/record/head.h"
 #include "checkpoint/restart/directory.h"
+#include "checkpoint/stock/joint_stock.h"
 #include "checkpoint/store/manifest.h"
-#include "checkpoint/version/definitions_record.h"
-#include "checkpoint/version/joint_stock.h"
 
 namespace {
 

@@ -181,7 +181,7 @@ house.must_accept(
     [("src/media/a.cc", '#include "base/status.h"\n#include "media/media.h"\n#include <vector>\n'),
      ("src/capi/core/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
      ("src/capi/core/a.cc", '#include "checkpoint/restart/plan.h"\n'),
-     ("src/checkpoint/store/a.cc", '#include "checkpoint/layout/box.h"\n#include "file/map.h"\n'),
+     ("src/checkpoint/store/a.cc", '#include "checkpoint/array/box.h"\n#include "file/map.h"\n'),
      ("src/checkpoint/store/a.cc", '#include "checkpoint/store/slot.h"\n'),
      ("src/capi/core/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
      ("src/cluster/mpi/session/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n'),

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "checkpoint/layout/attributes.h"
+#include "checkpoint/record/attributes.h"
 #include "checkpoint/store/manifest.h"
 
 namespace cairn::checkpoint {

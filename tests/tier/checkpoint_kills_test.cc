@@ -11,8 +11,8 @@
 #include <fstream>
 #include <random>
 
-#include "checkpoint/layout/limits.h"
 #include "checkpoint/ranks.h"
+#include "checkpoint/record/limits.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "support/pool_stores.h"
 #include "tier/lower_calls.h"

@@ -3,8 +3,8 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
-#include "checkpoint/layout/text.h"
-#include "checkpoint/version/room.h"
+#include "checkpoint/record/text.h"
+#include "checkpoint/write/room.h"
 
 using cairn::fail;
 using cairn::Result;

@@ -2,10 +2,10 @@
 #include "cairn/checkpoint.h"
 #include "capi/context/configured_pool.h"
 #include "capi/context/context.h"
+#include "checkpoint/run/set_user.h"
+#include "checkpoint/stock/drop.h"
+#include "checkpoint/stock/verify_version.h"
 #include "checkpoint/store/sets.h"
-#include "checkpoint/version/drop.h"
-#include "checkpoint/version/set_user.h"
-#include "checkpoint/version/verify_version.h"
 
 using cairn::annotate;
 using cairn::fail;

@@ -7,9 +7,9 @@
 #include "checkpoint/redundancy/drain_part.h"
 #include "checkpoint/redundancy/restore_nodes.h"
 #include "checkpoint/redundancy/restore_version.h"
-#include "checkpoint/version/drop.h"
-#include "checkpoint/version/failure_text.h"
-#include "checkpoint/version/set_user.h"
+#include "checkpoint/run/set_user.h"
+#include "checkpoint/stock/drop.h"
+#include "checkpoint/write/failure_text.h"
 
 using cairn::annotate;
 using cairn::fail;

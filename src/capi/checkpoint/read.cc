@@ -3,7 +3,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/needed_blocks.h"
 

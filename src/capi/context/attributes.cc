@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "capi/core/handles.h"
-#include "checkpoint/layout/attributes.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/attributes.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::capi {
 

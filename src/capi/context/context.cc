@@ -5,8 +5,8 @@
 
 #include "capi/context/configured_pool.h"
 #include "capi/context/membership.h"
-#include "checkpoint/layout/text.h"
-#include "checkpoint/version/room.h"
+#include "checkpoint/record/text.h"
+#include "checkpoint/write/room.h"
 
 namespace capi = cairn::capi;
 namespace ckpt = cairn::checkpoint;

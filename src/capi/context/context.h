@@ -15,16 +15,16 @@
 #include "capi/context/membership.h"
 #include "capi/context/transport_exchange.h"
 #include "capi/core/handles.h"
+#include "checkpoint/define/agreement.h"
 #include "checkpoint/redundancy/background_drain.h"
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
-#include "checkpoint/version/agreement.h"
-#include "checkpoint/version/answers.h"
-#include "checkpoint/version/joint_stock.h"
-#include "checkpoint/version/part_questions.h"
-#include "checkpoint/version/writer.h"
+#include "checkpoint/run/answers.h"
+#include "checkpoint/stock/joint_stock.h"
+#include "checkpoint/stock/part_questions.h"
+#include "checkpoint/write/writer.h"
 
 struct cairn_checkpoint {
  public:

@@ -5,7 +5,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/transport_exchange.h"
-#include "checkpoint/version/run.h"
+#include "checkpoint/run/run.h"
 
 namespace cairn::capi {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cairn/adapter/transport.h"
-#include "checkpoint/version/exchange.h"
+#include "checkpoint/run/exchange.h"
 
 namespace cairn::capi {
 

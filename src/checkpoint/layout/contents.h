@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "checkpoint/layout/decomposition.h"
+#include "checkpoint/array/decomposition.h"
 #include "checkpoint/layout/layout.h"
 
 namespace cairn::checkpoint {

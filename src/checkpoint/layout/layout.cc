@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "checkpoint/layout/head.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/head.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {

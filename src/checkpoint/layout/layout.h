@@ -10,8 +10,8 @@
 
 #include "base/sha256.h"
 #include "base/status.h"
-#include "checkpoint/layout/limits.h"
 #include "checkpoint/layout/variable.h"
+#include "checkpoint/record/limits.h"
 
 namespace cairn::checkpoint {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "checkpoint/layout/attributes.h"
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/attributes.h"
+#include "checkpoint/record/head.h"
 #include "support/sample_contents.h"
 
 namespace cairn::checkpoint {

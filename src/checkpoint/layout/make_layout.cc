@@ -1,9 +1,9 @@
 // Making a layout: variables and decompositions are sorted, so that all ranks make the same bytes.
 #include <algorithm>
 
-#include "checkpoint/layout/head.h"
 #include "checkpoint/layout/layout.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/head.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {

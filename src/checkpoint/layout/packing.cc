@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "checkpoint/layout/attributes.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/attributes.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {

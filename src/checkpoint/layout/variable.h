@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "checkpoint/layout/records.h"
-#include "checkpoint/layout/runs.h"
-#include "checkpoint/layout/types.h"
+#include "checkpoint/array/runs.h"
+#include "checkpoint/record/records.h"
+#include "checkpoint/record/types.h"
 
 namespace cairn::checkpoint {
 

@@ -6,7 +6,7 @@
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/retire_lower.h"
-#include "checkpoint/version/exchange.h"
+#include "checkpoint/run/exchange.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -8,7 +8,7 @@
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/lower_line.h"
-#include "checkpoint/version/catalogue.h"
+#include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {
 

@@ -10,9 +10,9 @@
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/shelf.h"
 
 namespace cairn::checkpoint {
 

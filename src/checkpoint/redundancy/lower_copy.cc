@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
+#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/version/catalogue.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -1,7 +1,7 @@
 #include "checkpoint/redundancy/lower_line.h"
 
 #include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/version/lineage.h"
+#include "checkpoint/stock/lineage.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/redundancy/lower_set.h"
-#include "checkpoint/version/catalogue.h"
+#include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checkpoint/stock/commit_part.h"
+#include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/version/commit_part.h"
-#include "checkpoint/version/part_questions.h"
 #include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {

@@ -1,7 +1,7 @@
 // PartnerCopy: makes copies of other nodes' parts in this node's pool, for level PARTNER.
 #pragma once
 
-#include "checkpoint/version/writer.h"
+#include "checkpoint/write/writer.h"
 
 namespace cairn::checkpoint {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "checkpoint/redundancy/restore_version.h"
-#include "checkpoint/version/exchange.h"
+#include "checkpoint/run/exchange.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/run.h"
-#include "checkpoint/version/shelf.h"
+#include "checkpoint/run/run.h"
+#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/stock/shelf.h"
 
 namespace cairn::checkpoint {
 

@@ -4,15 +4,15 @@
 #include <cstring>
 #include <vector>
 
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/stock/commit_part.h"
+#include "checkpoint/stock/lineage.h"
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/commit_part.h"
-#include "checkpoint/version/lineage.h"
 #include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {

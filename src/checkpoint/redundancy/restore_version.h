@@ -9,9 +9,9 @@
 
 #include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/shelf.h"
 
 namespace cairn::checkpoint {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
+#include "checkpoint/define/definitions.h"
 #include "checkpoint/restart/stored_version.h"
-#include "checkpoint/version/definitions.h"
 
 namespace cairn::checkpoint {
 

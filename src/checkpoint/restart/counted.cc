@@ -4,7 +4,7 @@
 #include <cstring>
 #include <functional>
 
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/text.h"
 #include "checkpoint/restart/integer_reader.h"
 #include "checkpoint/store/checksum_list.h"
 

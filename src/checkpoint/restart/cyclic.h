@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/status.h"
-#include "checkpoint/layout/box.h"
+#include "checkpoint/array/box.h"
 
 namespace cairn::checkpoint {
 

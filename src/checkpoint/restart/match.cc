@@ -1,6 +1,6 @@
 #include "checkpoint/restart/match.h"
 
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/define/definitions.h"
 #include "checkpoint/layout/contents.h"
-#include "checkpoint/version/definitions.h"
 
 namespace cairn::checkpoint {
 

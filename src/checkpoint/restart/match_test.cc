@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/version/definitions_record.h"
+#include "checkpoint/define/definitions_record.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
-#include "checkpoint/version/failure_text.h"
+#include "checkpoint/write/failure_text.h"
 
 namespace cairn::checkpoint {
 namespace {

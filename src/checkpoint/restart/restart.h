@@ -9,8 +9,8 @@
 #include "checkpoint/restart/counted.h"
 #include "checkpoint/restart/match.h"
 #include "checkpoint/restart/stored_version.h"
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/run.h"
+#include "checkpoint/run/run.h"
+#include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {
 

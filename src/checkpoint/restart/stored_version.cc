@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/crc32c_bulk.h"
+#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/version/catalogue.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {

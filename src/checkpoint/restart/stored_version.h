@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "checkpoint/restart/part_reader.h"
-#include "checkpoint/version/shelf.h"
+#include "checkpoint/stock/shelf.h"
 
 namespace cairn::checkpoint {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/layout/attributes.h"
+#include "checkpoint/record/attributes.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
 #include "support/sample_contents.h"
 #include "support/sample_manifest.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "checkpoint/layout/records.h"
+#include "checkpoint/record/records.h"
 
 namespace cairn::checkpoint {
 

@@ -10,8 +10,8 @@
 #include <ctime>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/layout/head.h"
-#include "checkpoint/layout/text.h"
+#include "checkpoint/record/head.h"
+#include "checkpoint/record/text.h"
 #include "checkpoint/store/new_file.h"
 #include "file/data/words.h"
 #include "pool/lanes/seats.h"

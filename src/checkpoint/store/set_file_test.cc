@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
 #include "checkpoint/store/new_file.h"
 #include "file/data/io.h"
 #include "support/fresh_pool.h"

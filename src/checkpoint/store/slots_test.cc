@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
 #include "checkpoint/store/block_check.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_file.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/layout/head.h"
+#include "checkpoint/record/head.h"
 #include "checkpoint/store/manifest.h"
 
 namespace cairn::checkpoint {

@@ -1,0 +1,64 @@
+// ArrayView: where the elements of an array of this process lie in its memory, halo included, and
+// which box of the global array they are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/status.h"
+#include "checkpoint/array/box.h"
+#include "checkpoint/array/runs.h"
+#include "checkpoint/record/types.h"
+
+namespace cairn::checkpoint {
+
+// As a program describes it; nothing is checked yet.
+struct ArrayShape {
+  Type type = Type::opaque;
+  uint64_t element_size = 0;  // 0: the type's own
+  uint32_t dimensions = 0;
+  bool is_fortran = false;  // without strides: the first dimension is contiguous
+  std::array<int64_t, max_dimensions> extent{};  // elements, halo included
+  std::array<int64_t, max_dimensions> stride{};  // bytes; all 0: contiguous
+  std::array<uint16_t, max_dimensions> halo_low{};
+  std::array<uint16_t, max_dimensions> halo_high{};
+  std::array<uint8_t, max_dimensions> axis{};  // the global dimension; all 0: the same
+};
+
+class ArrayView {
+ public:
+  // EINVAL: the shape means no array, or elements overlap in memory. EOVERFLOW: it exceeds the
+  // format, or the address space.
+  static Result<ArrayView> make(const ArrayShape& shape);
+
+  [[nodiscard]] Type type() const { return type_; }
+  [[nodiscard]] uint64_t element_size() const { return element_size_; }
+  [[nodiscard]] unsigned dimensions() const { return dimensions_; }
+  // Elements without halo, by dimension of the global array.
+  [[nodiscard]] const Extents& counts() const { return count_; }
+  // Widths by dimension of the global array.
+  [[nodiscard]] uint64_t halo_low(unsigned dimension) const { return halo_low_[dimension]; }
+  [[nodiscard]] uint64_t halo_high(unsigned dimension) const { return halo_high_[dimension]; }
+  // The global dimensions as they lie in memory, slowest first.
+  [[nodiscard]] const Order& order() const { return order_; }
+  // The elements without halo, in any order of the global dimensions: byte offsets from element
+  // (0, ..., 0) of the array.
+  [[nodiscard]] Runs inner(const Order& order) const;
+  // The elements of a part that may reach into the halo: offsets from the first element without
+  // halo, by dimension of the global array.
+  [[nodiscard]] Runs part(const std::array<int64_t, max_dimensions>& offset, const Extents& count,
+                          const Order& order) const;
+
+ private:
+  Type type_ = Type::opaque;
+  uint64_t element_size_ = 0;
+  unsigned dimensions_ = 0;
+  // All by dimension of the global array.
+  Extents count_{};
+  std::array<int64_t, max_dimensions> stride_{};
+  std::array<uint16_t, max_dimensions> halo_low_{};
+  std::array<uint16_t, max_dimensions> halo_high_{};
+  Order order_{};
+};
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,78 @@
+// CommitNodes: what the leaders of several nodes exchange to decide on a version. Each tells what
+// its node has prepared; when all have, each decides on its medium and tells that it has. So a node
+// sends two messages of fixed size and receives as many from each other node, whatever ranks and
+// variables there are.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/run/exchange.h"
+#include "checkpoint/store/records.h"
+
+namespace cairn::checkpoint {
+
+// What a node tells of its part.
+struct NodePrepared {
+  PartRecord part;  // with the errno that kept the node from preparing it
+  uint64_t sequence;
+  uint64_t begun;
+  uint32_t common_crc;   // of what all VERSIONs say alike
+  uint32_t failed_rank;  // whose error it is
+  uint32_t is_copying;   // an older version to lower
+  uint8_t reserved[36];
+};
+static_assert(sizeof(NodePrepared) == 320);
+
+// That a node has decided, or why it could not.
+struct NodeDecided {
+  int32_t error;
+  uint32_t rank;
+};
+static_assert(sizeof(NodeDecided) == 8);
+
+struct NodesVerdict {
+  int error = 0;      // 0: the version is committed on all nodes
+  uint32_t rank = 0;  // whose error it is
+  uint64_t bytes = 0;
+  uint64_t begun = 0;
+  bool is_copying = false;  // a node still copies an older version to lower
+};
+
+class CommitNodes {
+ public:
+  // Stores the parts of all nodes and decides, durably.
+  using Decide = std::function<Status(const std::vector<PartRecord>& parts)>;
+
+  explicit CommitNodes(Exchange* exchange) : exchange_(exchange) {}
+
+  [[nodiscard]] bool is_under_way() const { return step_ != Step::none; }
+  // This node's part is durable, or its error stands in it.
+  Status begin(const NodePrepared& own);
+  // Does what can be done without waiting. True: it is over, as `verdict` says, and stays so until
+  // settle(). After an error of the exchange all further calls return that error: a leader that
+  // told the others something again would tell them of another version.
+  Result<bool> proceed(const Decide& decide, NodesVerdict* verdict);
+  // The caller has done what the verdict says.
+  void settle() { step_ = Step::none; }
+
+ private:
+  enum class Step : uint8_t { none, preparing, deciding, judged };
+  Result<bool> try_to_proceed(const Decide& decide);
+  Status keep(const Status& status);
+  void judge_parts();
+  void judge_decisions();
+
+  Exchange* exchange_;
+  Step step_ = Step::none;
+  NodePrepared prepared_{};
+  std::vector<NodePrepared> all_prepared_;
+  NodeDecided decided_{};
+  std::vector<NodeDecided> all_decided_;
+  NodesVerdict verdict_;
+  Status failed_;  // the exchange
+  std::string text_;
+};
+
+}  // namespace cairn::checkpoint

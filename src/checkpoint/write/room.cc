@@ -1,0 +1,67 @@
+#include "checkpoint/write/room.h"
+
+#include <cstdio>
+
+#include "format/layout.h"
+
+namespace cairn::checkpoint {
+
+uint64_t bytes_of_version(const Regions& regions, uint64_t block_bytes) {
+  uint64_t bytes = 0;
+  for (const uint64_t one : regions.bytes) bytes += bytes_with_list(one, block_bytes);
+  return bytes;
+}
+
+namespace {
+
+uint64_t bytes_of(const Definition& definition, uint32_t rank) {
+  const bool is_stored = definition.kind == DecompositionKind::boxes ||
+                         (definition.kind == DecompositionKind::replicated && rank == 0);
+  // One that has no volume is refused when ranks agree.
+  const uint64_t elements = is_stored ? volume(definition.box).value_or(0) : 0;
+  uint64_t bytes = 0;
+  return __builtin_mul_overflow(elements, definition.place.view.element_size(), &bytes) ? UINT64_MAX
+                                                                                        : bytes;
+}
+
+}  // namespace
+
+uint64_t bytes_of_rank(const Definitions& definitions, const std::string& name,
+                       const Definition& added, uint32_t rank) {
+  uint64_t sum = bytes_of(added, rank);
+  for (const auto& [its_name, definition] : definitions.all())
+    if (its_name != name && __builtin_add_overflow(sum, bytes_of(definition, rank), &sum))
+      return UINT64_MAX;
+  return sum;
+}
+
+uint64_t bytes_of_pool(const pool::Pool& pool) {
+  pool.see_growth().ignore();  // what was seen before counts then
+  uint64_t blocks = 0;
+  for (uint64_t i = 0; i < pool.segments.load(); ++i) blocks += pool.segment[i]->blocks;
+  return blocks * format::block_size;
+}
+
+Status check_room(const pool::Pool& pool, uint64_t bytes, const std::string& what) {
+  const uint64_t there = bytes_of_pool(pool);
+  if (bytes <= there) return Status();
+  return fail(ENOSPC, "%s: %s, and the pool %s has %s; make it larger (cairn pool grow)",
+              what.c_str(), shown_bytes(bytes).c_str(), pool.path.c_str(),
+              shown_bytes(there).c_str());
+}
+
+std::string shown_bytes(uint64_t bytes) {
+  constexpr uint64_t step = 1024;
+  const char* unit = "bytes";
+  double value = static_cast<double>(bytes);
+  for (const char* const next : {"KiB", "MiB", "GiB", "TiB", "PiB"}) {
+    if (value < step) break;
+    value /= step;
+    unit = next;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < step ? "%.0f %s" : "%.1f %s", value, unit);
+  return text;
+}
+
+}  // namespace cairn::checkpoint
