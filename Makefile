@@ -105,7 +105,7 @@ endef
 
 bench-core: setup-test ## the data path against copying, judged against its bars
 	@scripts/build.sh release $(JOBS)
-	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/bench_core.cc is missing"; exit 1; }
+	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/programs/bench_core.cc is missing"; exit 1; }
 	$(call judge,core)
 
 bench-tiers: setup-test ## drains while a program runs, and more data than the pool holds

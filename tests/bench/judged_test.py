@@ -17,7 +17,7 @@ SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encod
 
 
 def table(percent, microseconds):
-    """As bench/report.cc writes it."""
+    """As bench/harness/report.cc writes it."""
     return {
         "facts": {"cairn": "cairn 1", "machine": "a machine"},
         "rows": [

@@ -14,12 +14,13 @@ SKIPPED = 77  # the exit code that ctest shows as "skipped"
 LAYERS = [
     "base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"
 ]
-# Rooms of cli/ and of a folder of src/ or adapters/ have an order too: a room may include itself
-# and the rooms of earlier rows.
+# Rooms of cli/, bench/ and folders of src/ and adapters/ have an order too: a room may include
+# itself and the rooms of earlier rows.
 ROOMS = {
     "persist": [["core"], ["copy"], ["region"], ["machine", "simulator"]],
     "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["drain"],
              ["cover"]],
+    "bench": [["harness"], ["loop"], ["core"], ["programs"]],
     "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
             ["netcdf"], ["ckpt", "doctor"], ["commands"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],

@@ -112,6 +112,8 @@ def allowed(place, quoted, target):
             return f"{parts[0]} sees include/cairn and its own folder"
         if parts[0] == "cli" and quoted and first not in ("cairn", "posix"):
             return room_refused(parts, "cli/" + target)
+    elif parts[0] == "bench" and room_row("bench", first) is not None:
+        return None if is_test else room_refused(parts, "bench/" + target)
     elif parts[0] == "include":
         if quoted and first != "cairn":
             return "a public header includes public headers only"
@@ -175,6 +177,7 @@ house.must_find(check, [
     ("cli/a.cc", "#include <cairn/cairn.h>\n"),
     ("cli/text/a.cc", '#include "commands/command_line.h"\n'),
     ("cli/text/a.cc", '#include "odd/a.h"\n'),
+    ("bench/loop/a.cc", '#include "core/rows.h"\n'),
 ])
 house.must_accept(
     check,
@@ -194,6 +197,8 @@ house.must_accept(
       '#include "posix/fd/table.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
      ("adapters/posix/path/a.cc", '#include "engine/attach.h"\n#include "posix/fd/table.h"\n'),
      ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
+     ("bench/core/a.cc", '#include "loop/a.h"\n#include "cairn/cairn.h"\n#include "file/map.h"\n'),
+     ("bench/mpi/kernels/a.cc", '#include "report.h"\n'),
      ("cli/main.cc", '#include "commands/command_line.h"\n'),
      ("cli/runs/a.cc", '#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n#include "text/a.h"\n'),
      ])
