@@ -1,0 +1,51 @@
+"""A folder above 25 source files gets rooms. ALLOWED: where they would be artificial, and why."""
+
+import collections
+import pathlib
+
+import house
+
+LIMIT = 25
+SUFFIXES = (".h", ".hpp", ".c", ".cc", ".f90", ".F90")
+PLACES = ("src", "adapters", "cli", "include", "bindings", "bench", "examples", "tests")
+
+# Folder: the reason.
+ALLOWED = {
+    "bench/mpi/kernels": "each kernel is a name that users type, and all share the same parts",
+    "tests/crash": "each test there links the whole laboratory of histories and scenes",
+}
+
+
+def counts(name):
+    """Whether a file counts. A test stands beside its file, or with what calls helpers in tests/
+    alone; in both places nobody looks for it by itself."""
+    is_alone = name.stem.endswith("_test") or name.parts[0] == "tests" and name.stem.endswith(
+        "_program")
+    return name.suffix in SUFFIXES and name.parts[0] in PLACES and not is_alone
+
+
+def check(names, allowed):
+    sizes = collections.Counter(
+        pathlib.PurePosixPath(name).parent.as_posix() for name in names
+        if counts(pathlib.PurePosixPath(name)))
+    problems = [f"{folder}: {size} source files, more than {LIMIT}: sort them into rooms"
+                for folder, size in sorted(sizes.items()) if size > LIMIT and folder not in allowed]
+    problems += [f"{folder}: take it out of the list, it has {sizes[folder]} source files"
+                 for folder in allowed if sizes[folder] <= LIMIT]
+    return problems
+
+
+full = [f"src/a/{number}.cc" for number in range(LIMIT)]
+house.must_find(check, [
+    (full + ["src/a/b.h"], {}),
+    (full, {"src/a": "a reason"}),
+    ([], {"src/a": "a reason"}),
+])
+house.must_accept(check, [
+    (full + ["src/a/1_test.cc", "src/a/b/b.h", "src/a/README.md", "src/a/folder.cmake"], {}),
+    (full + ["src/a/b.h"], {"src/a": "a reason"}),
+    ([f"tests/a/{number}_program.cc" for number in range(LIMIT + 1)], {}),
+])
+
+names = [name.as_posix() for name in house.files(*SUFFIXES)]
+house.verdict(check(names, ALLOWED), f"{len(names)} files: each folder can be looked over")
