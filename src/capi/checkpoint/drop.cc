@@ -35,7 +35,7 @@ Status cairn_checkpoint::drop_in_run(int64_t version, uint32_t flags) {
   if (most != -negative)
     return fail(EINVAL, "ranks name different versions, or one of them cannot drop its own");
   if (background) background->forget(*found);
-  const Status own = writer->drop(*found);
+  const Status own = writer->retirement().drop(*found);
   const std::string why = own.ok() ? "" : cairn::last_detail();
   CAIRN_TRY_ASSIGN(worst, meet_on_drop(own.code()));
   if (!own.ok()) return fail(own.code(), "%s", why.c_str());

@@ -113,7 +113,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
   last_of_pools = is_fresh ? run->last_sequence() : catalogue.last_sequence();
-  if (is_fresh) writer->drop_damaged_with_next();
+  if (is_fresh) writer->retirement().drop_damaged_with_next();
   if (is_fresh) passed_to = run->last_sequence();
   may_write = is_fresh || catalogue.versions().empty();
   begin_background();
@@ -144,7 +144,8 @@ Status cairn_checkpoint::close() {
   }
   ckpt::BackgroundDrain::end(std::move(background));
   if (writer) tell_observer();
-  if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
+  // If this fails, the next restart counts one attempt more.
+  if (writer && run->rank() == 0) writer->retirement().confirm_restart().ignore();
   // Whatever became of the versions: all leaders have begun the same gathers.
   if (nodes && run->is_leader()) {
     const Status finished = answers->finish();
@@ -212,7 +213,7 @@ Status cairn_checkpoint::settle_last() {
 
 void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
   writer->continue_from(lineage_after(report.known.version, writer->sequence()));
-  writer->confirm_with_next(report.known.any_slot());
+  writer->retirement().confirm_with_next(report.known.any_slot());
   continued = report.known.version.sequence;
   passed_to = writer->sequence();
   may_write = true;

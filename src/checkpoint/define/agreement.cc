@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
@@ -193,6 +194,16 @@ Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutCho
   tier::PoolFile file(set.fs(), *number, O_RDWR);
   file::File* const opened = file.status().ok() ? &*file : nullptr;
   return Agreement(run, opened).agree(file.status(), record, arrived);
+}
+
+Result<Agreed> make_agreed(Contents contents, const Run& run) {
+  Agreed agreed;
+  agreed.contents = std::move(contents);
+  CAIRN_TRY_ASSIGN(packed, pack_region(agreed.contents, run.number()));
+  agreed.packed = std::move(packed);
+  CAIRN_TRY_ASSIGN(regions, place_regions(agreed.contents, run.numbers()));
+  agreed.regions = std::move(regions);
+  return agreed;
 }
 
 }  // namespace cairn::checkpoint

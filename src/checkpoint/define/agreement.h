@@ -4,6 +4,7 @@
 
 #include "checkpoint/define/definitions_record.h"
 #include "checkpoint/layout/contents.h"
+#include "checkpoint/layout/packing.h"
 #include "checkpoint/run/run.h"
 
 namespace cairn::checkpoint {
@@ -16,5 +17,13 @@ inline constexpr uint64_t agree_ranges_begin = 4096;
 // EOVERFLOW, as join_nodes(). `arrived`: as for Run::meet().
 Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
                        uint64_t arrived);
+
+// Contents that all ranks agreed on, and what follows from them for one rank.
+struct Agreed {
+  Contents contents;
+  Packed packed;    // of this rank
+  Regions regions;  // of this node's ranks
+};
+Result<Agreed> make_agreed(Contents contents, const Run& run);
 
 }  // namespace cairn::checkpoint

@@ -2,9 +2,32 @@
 
 #include <string>
 
+#include "base/crc32c_bulk.h"
+#include "checkpoint/store/new_file.h"
 #include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
+
+Result<PreparedPart> prepare_part(Slot* slot, uint64_t sequence) {
+  CAIRN_TRY(slot->write_back());
+  CAIRN_TRY_ASSIGN(version, slot->read_version());
+  CAIRN_TRY_ASSIGN(bytes, read_begin(slot->manifest_file(), version.attributes_offset));
+  const std::string name = manifest_name(slot->ids().number);
+  if (version.sequence != sequence || bytes.size() != version.attributes_offset)
+    return fail(EUCLEAN, "%s: holds another version", name.c_str());
+  PreparedPart part;
+  part.begun = version.begun;
+  part.common_crc = common_crc_of(version);
+  const uint8_t* const roots = bytes.data() + roots_offset;
+  for (uint32_t i = 0; i < version.part_ranks; ++i) {
+    const auto root = record_at<RootRecord>(roots + sizeof(RootRecord) * size_t{i});
+    if (!is_sound(root) || root.sequence != sequence)
+      return fail(EUCLEAN, "%s: damaged: root %u", name.c_str(), i);
+    part.bytes += root.region_bytes + root.extent_bytes;
+  }
+  part.roots_crc = crc32c_bulk(0, roots, sizeof(RootRecord) * size_t{version.part_ranks});
+  return part;
+}
 
 Status commit_slot(file::FileSystem& fs, Slot* slot, uint64_t sequence) {
   CAIRN_TRY(slot->write_back());

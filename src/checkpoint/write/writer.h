@@ -8,30 +8,14 @@
 #include <map>
 #include <string>
 
-#include "checkpoint/run/run.h"
+#include "checkpoint/define/agreement.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/write/commit_nodes.h"
-#include "checkpoint/write/count_totals.h"
-#include "checkpoint/write/partners.h"
-#include "checkpoint/write/region_writer.h"
+#include "checkpoint/write/manifest_writer.h"
+#include "checkpoint/write/retirement.h"
+#include "checkpoint/write/version_words.h"
 
 namespace cairn::checkpoint {
-
-// Contents that all ranks agreed on, and what follows from them for one rank.
-struct Agreed {
-  Contents contents;
-  Packed packed;    // of this rank
-  Regions regions;  // of this node's ranks
-};
-Result<Agreed> make_agreed(Contents contents, const Run& run);
-
-// What the program says of a version.
-struct VersionFacts {
-  int64_t number = 0;
-  int64_t step = 0;
-  std::string code_version;
-  std::vector<uint8_t> attributes;
-};
 
 struct Outcome {
   bool is_committed = false;
@@ -54,8 +38,8 @@ class Writer {
       : run_(*run),
         shelf_(*shelf),
         catalogue_(*catalogue),
-        retention_(retention),
-        words_(run->words()),
+        words_(*run),
+        retirement_(run, shelf, catalogue, retention),
         sequence_(run->last_sequence()),
         decided_(run->last_sequence()),
         nodes_(run->exchange()) {}
@@ -71,8 +55,6 @@ class Writer {
   // EPERM: the version stays, because a restart could need it: the newest one, the one that the
   // next continues, or the newest with copies on other nodes. All ranks find the same.
   [[nodiscard]] Status check_drop(uint64_t sequence) const;
-  // All ranks, while no version is open. The leader of each node retires it, durably.
-  Status drop(uint64_t sequence);
   // Of several nodes, on leaders: is this node still copying a version to lower? If none is,
   // `begin` gets the version that is committed then, on all of them.
   struct Copying {
@@ -80,10 +62,8 @@ class Writer {
     std::function<void(const KnownVersion&)> begin;
   };
   void copy_in_background(Copying copying) { copying_ = std::move(copying); }
-  // Frees damaged slots, too, with the next commit.
-  void drop_damaged_with_next() { drops_damaged_ = true; }
-  // A slot whose attempts to restart the next commit confirms.
-  void confirm_with_next(uint32_t slot) { restarted_ = slot; }
+  // Which versions stay, and the slots of those that do not.
+  Retirement& retirement() { return retirement_; }
 
   // Stages this rank's bytes and arrives. The sequence, also when this rank failed: see status().
   // Waits for ranks that have not yet arrived at the version before.
@@ -97,7 +77,7 @@ class Writer {
   // Waits until it is. ETIMEDOUT. 0: without end.
   Status wait(uint64_t sequence, uint64_t timeout_ns);
   // Is the version decided on, by any rank? Any thread may ask.
-  [[nodiscard]] bool is_over(uint64_t sequence) const;
+  [[nodiscard]] bool is_over(uint64_t sequence) const { return words_.is_over(sequence); }
   // Null: not decided, or not known any more.
   [[nodiscard]] const Outcome* outcome(uint64_t sequence) const;
   // "" or why the version was aborted.
@@ -109,47 +89,29 @@ class Writer {
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
   // Goes on with a version that several nodes are about to decide on, without waiting.
   Status advance();
-  // Stores 0 attempts of what was restarted from. One rank, when the run ends as it should.
-  Status confirm_restart();
 
  private:
-  enum Verdict : uint64_t { committed = 1, aborted = 2 };
   Status open(const Agreed& agreed, const VersionFacts& facts, Slot** slot);
   Status open_first(const Agreed& agreed, const VersionFacts& facts);
-  Status write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts);
-  Status stage(Slot& slot, const Agreed& agreed, const Definitions& definitions);
-  Status stage_extent(Slot& slot, const Agreed& agreed,
-                      const std::vector<const Definition*>& variables, const CountTotals& totals,
-                      RootRecord* root);
-  uint64_t take_extent(uint64_t bytes);
-  // Its text is last_detail().
-  void note_failure(const Status& status);
+  Status take_slot(const Agreed& agreed, const VersionFacts& facts, Opening* opening);
   void arrive();
-  // Of the version that is open; number 0: it has no slot.
-  [[nodiscard]] SlotIds opened_ids(uint64_t sequence) const;
-  [[nodiscard]] bool is_decided(uint64_t sequence) const;
-  bool can_decide(uint64_t sequence, bool* is_dead, uint32_t* dead) const;
   Status decide(uint64_t sequence);
   Status commit(uint64_t sequence);
   void abort(uint64_t sequence, int error);
   [[nodiscard]] NodePrepared prepare(uint64_t sequence);
-  Status prepare_part(uint64_t sequence, NodePrepared* prepared);
-  void say(uint64_t sequence, const NodesVerdict& verdict);
+  Status prepare_own(uint64_t sequence, NodePrepared* prepared);
+  void publish(uint64_t sequence, const NodesVerdict& verdict);
   void look_after_leader(uint64_t sequence);
   void give_up(const Status& why);
-  // This rank learns what was decided. `retires`: it is the one that decided.
-  void learn(uint64_t sequence, bool retires);
-  [[nodiscard]] PartRecord make_part() const;
-  void note_partner_level(const KnownVersion& known);
-  void retire(const std::vector<KnownVersion>& beyond);
-  bool drop_damaged(const std::vector<uint32_t>& slots);
-  [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
+  // This rank learns what was decided. `is_decider`: it is the one that decided, for its node.
+  void learn(uint64_t sequence, bool is_decider);
+  void learn_failure(uint64_t sequence, Outcome* outcome) const;
 
   Run& run_;
   Shelf& shelf_;
   Catalogue& catalogue_;
-  Retention retention_;
-  const RunWords& words_;
+  VersionWords words_;
+  Retirement retirement_;
   Lineage lineage_;
   Partners partners_;
   uint64_t sequence_;
@@ -160,8 +122,6 @@ class Writer {
   CommitNodes nodes_;
   int lost_ = 0;              // errno that keeps this rank from learning of any version from now on
   uint32_t opened_slot_ = 0;  // of the version at which it last arrived; 0: none
-  uint32_t restarted_ = 0;
-  bool drops_damaged_ = false;
   Copying copying_;
 };
 

@@ -1,0 +1,40 @@
+// ManifestWriter stores what a manifest says before any rank has written: the version, its
+// attributes and, where there is one part only, that part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkpoint/layout/layout.h"
+#include "checkpoint/run/run.h"
+#include "checkpoint/stock/lineage.h"
+#include "checkpoint/store/slot.h"
+#include "checkpoint/write/partners.h"
+
+namespace cairn::checkpoint {
+
+// What the program says of a version.
+struct VersionFacts {
+  int64_t number = 0;
+  int64_t step = 0;
+  std::string code_version;
+  std::vector<uint8_t> attributes;
+};
+
+struct NewVersion {
+  uint64_t sequence;
+  const Layout& layout;
+  const VersionFacts& facts;
+  const Lineage& lineage;
+  const Partners& partners;
+};
+
+// The part that the ranks of this node write.
+PartRecord make_part(const Run& run, const Partners& partners);
+
+// Stores all of the manifest but the roots of the ranks and, of several parts, the table of parts.
+// Its decision is free then.
+Status write_manifest(const Run& run, const NewVersion& added, Slot* slot);
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,48 @@
+// Retirement decides, for one process, which committed versions of a set stay, and frees the slots
+// of the others.
+#pragma once
+
+#include <vector>
+
+#include "checkpoint/run/run.h"
+#include "checkpoint/stock/catalogue.h"
+
+namespace cairn::checkpoint {
+
+class Retirement {
+ public:
+  // `run`, `shelf` and `catalogue` stay where they are.
+  Retirement(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
+      : run_(*run), shelf_(*shelf), catalogue_(*catalogue), retention_(retention) {}
+
+  // The next commit frees damaged slots, too.
+  void drop_damaged_with_next() { drops_damaged_ = true; }
+  // The next commit confirms the restart from this slot.
+  void confirm_with_next(uint32_t slot) { restarted_ = slot; }
+
+  // Adds a version that was committed. `frees`: this rank decided on it, and frees slots for its
+  // node. A slot that it cannot free now is freed after a later commit.
+  void add(const KnownVersion& known, bool frees);
+  // All nodes hold their copies of the version. The leader of each node frees what had copies
+  // before.
+  void note_partners(uint64_t sequence, const std::vector<uint32_t>& holders);
+  // All ranks, while no version is open. The leader of each node retires the version, durably.
+  Status drop(uint64_t sequence);
+  // Stores that the restart needs no further attempt. One rank, when the run ends as it should.
+  Status confirm_restart();
+
+ private:
+  void retire(const std::vector<KnownVersion>& beyond);
+  void note_partner_level(const KnownVersion& known);
+  bool drop_damaged(const std::vector<uint32_t>& slots);
+  [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
+
+  Run& run_;
+  Shelf& shelf_;
+  Catalogue& catalogue_;
+  Retention retention_;
+  uint32_t restarted_ = 0;  // the slot that the run restarted from; 0: it did not, or is confirmed
+  bool drops_damaged_ = false;
+};
+
+}  // namespace cairn::checkpoint
