@@ -15,7 +15,6 @@ UNBREAKABLE = re.compile(r"^\s*[|<]|https?://|^\s*#include ")
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 # Folders whose scripts are not kept to it yet.
 UNKEPT = [
-    "bindings/python/cairn",
     "tests/adapter",
     "tests/slow",
 ]

@@ -5,12 +5,13 @@
 
     with Storage("model") as storage:  # all ranks
         if storage.versions():
-            dcp.load(state, storage_reader=storage)  # the newest that is whole, on any number of ranks
+            dcp.load(state, storage_reader=storage)  # the newest whole one, on any number of ranks
         dcp.save(state, storage_writer=storage, checkpoint_id="step-100")
         saved = dcp.async_save(state, storage_writer=storage, checkpoint_id="step-200")
 
-A tensor is a variable with its name, type and global shape. What DCP stores as bytes, and its metadata, are in the variable
-"@torch". A version exists once all ranks have handed over theirs, or not at all. docs/user/checkpoints.md says how to use it.
+A tensor is a variable with its name, type and global shape. What DCP stores as bytes, and its
+metadata, are in the variable "@torch". A version exists once all ranks have handed over theirs, or
+not at all. docs/user/checkpoints.md says how to use it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import concurrent.futures
 import contextlib
 import errno as errors
 import functools
-import io
 import os
 import socket
 import threading
@@ -29,21 +29,21 @@ try:
     import torch
     import torch.distributed as dist
     from torch.distributed.checkpoint.metadata import Metadata
-    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner
+    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, SavePlan, SavePlanner
     from torch.distributed.checkpoint.staging import AsyncStager
     from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 except ImportError as missing:
-    raise ImportError(f"cairn.torch: needs PyTorch 2.6 or later with torch.distributed: {missing}; install it for this Python, "
-                      "as python3-torch of Debian 13 or with `pip install torch`") from missing
+    raise ImportError(f"cairn.torch: needs PyTorch 2.6 or later with torch.distributed: {missing}; "
+                      "install it for this Python, as python3-torch of Debian 13 or with "
+                      "`pip install torch`") from missing
 
 from ._checkpoint import Checkpoint, Error, Handle, Info, Level
-from ._choice import choose, in_one_order, tell, together
-from ._tensors import Memory, definitions_of, memory_of, number_of, objects_of, place_of, row_of, type_of, variable_of
+from ._choice import choose, together
+from ._tensors import Memory, definitions_of, number_of, row_of, variable_of
+from ._torch_reader import OBJECTS, VersionReader
 from ._types import Type
 
 __all__ = ["Storage"]
-
-_OBJECTS = "@torch"  # for each rank a row: a pickle, and zeros
 
 
 def _done(value: Any) -> torch.futures.Future:
@@ -53,37 +53,45 @@ def _done(value: Any) -> torch.futures.Future:
 
 
 class Storage(StorageWriter, StorageReader, AsyncStager):
-    """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`, made and closed by all ranks together.
+    """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`. All ranks together make
+    it and close it.
 
-    `process_group`: of these ranks, with a CPU backend, which nothing else uses; by default a new one of all ranks.
-    `communicator`: of mpi4py, of the same processes; ranks on several hosts need it, and MPI with MPI_THREAD_MULTIPLE.
-    `verify`: a load first compares all bytes with their checksums; where they differ it warns, and takes the version before.
-    `look`: only loads, also while another job saves, what there is by then. Other options: as of cairn.Checkpoint.
+    `process_group`: of these ranks, with a CPU backend, which nothing else uses; by default a new
+    one of all ranks. `communicator`: of mpi4py, of the same processes; ranks on several hosts need
+    it, and MPI with MPI_THREAD_MULTIPLE. `verify`: a load first compares all bytes with their
+    checksums; where they differ it warns, and takes the version before. `look`: only loads, also
+    while another job saves, what there is by then. Other options: as of cairn.Checkpoint.
     """
 
-    def __init__(self, name: str, *, process_group: Any = None, communicator: Any = None, verify: bool = True,
-                 look: bool = False, **options: Any):
+    def __init__(self, name: str, *, process_group: Any = None, communicator: Any = None,
+                 verify: bool = True, look: bool = False, **options: Any):
         self._name, self._verifies, self._looks = name, verify, look
-        self._reads_together = communicator is not None and not look  # on several hosts reads are collective
-        self._group = dist.new_group(backend="gloo") if process_group is None and dist.is_initialized() else process_group
+        self._reads_together = communicator is not None and not look  # as on several hosts
+        self._group = (dist.new_group(backend="gloo")
+                       if process_group is None and dist.is_initialized() else process_group)
         self._rank = dist.get_rank(self._group) if self._group is not None else 0
         hosts, jobs = zip(*self._gather((socket.gethostname(), os.urandom(16).hex())))
         if len(set(hosts)) > 1 and not self._reads_together:
-            raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; "
-                        + ("look=True needs ranks of one host" if look else "pass a communicator of mpi4py"))
-        alone = ({"look": True} if look else {"communicator": communicator} if communicator is not None else
-                 {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]})
+            raise Error(errors.ENOSYS,
+                        f"storage '{name}': its ranks are on {len(set(hosts))} hosts; "
+                        + ("look=True needs ranks of one host" if look
+                           else "pass a communicator of mpi4py"))
+        alone = ({"look": True} if look
+                 else {"communicator": communicator} if communicator is not None
+                 else {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]})
         self._open = functools.partial(Checkpoint, name, **alone, **options)
         self._checkpoint = self._open()
         self._lock = threading.RLock()  # one thread at a time
         self._waiting = concurrent.futures.ThreadPoolExecutor(1, "cairn-level")
-        self._pending: list[concurrent.futures.Future] = []  # collective, so before what follows on all ranks
+        # Collective, so they end before what follows on all ranks.
+        self._pending: list[concurrent.futures.Future] = []
         self._handle: Optional[Handle] = None
         self._number: Optional[int] = None  # that was asked for
         self._pieces: Any = None  # of this rank, as all ranks know them
         self._defined: dict[str, Any] = {}  # the same on all ranks
-        self._now: dict[str, Any] = {}  # the memory of each variable that this rank has a part of, during a save
-        self._begun, self._staged = threading.Event(), threading.Event()  # by the thread of async_save()
+        self._now: dict[str, Any] = {}  # during a save: where this rank has a part of a variable
+        # Both are set by the thread of async_save().
+        self._begun, self._staged = threading.Event(), threading.Event()
 
     def __enter__(self) -> Storage:
         return self
@@ -104,12 +112,14 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
             return self._checkpoint.versions()
 
     def wait(self, level: int = Level.LOCAL, timeout: Optional[float] = None) -> None:
-        """Waits until the version that was saved last has reached a level. For GLOBAL collective."""
+        """Waits until the version that was saved last has reached a level; collective for
+        GLOBAL."""
         concurrent.futures.wait(self._pending)
         self._wait(self._last(), level, timeout)
 
     def future(self, level: int = Level.LOCAL) -> concurrent.futures.Future:
-        """The same in the background. A save, load or wait that follows begins when it has ended."""
+        """Waits for a level in the background. A save, load or wait that follows begins when this
+        has ended."""
         future = self._waiting.submit(self._wait, self._last(), level, None)
         self._pending = [*(one for one in self._pending if not one.done()), future]
         return future
@@ -136,7 +146,8 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
     prepare_global_plan = prepare_local_plan
 
     def finish(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing is left to do: a version is committed with its last bytes, and read_metadata() sets up the reader."""
+        """Nothing is left to do: a version is committed with its last bytes, and read_metadata()
+        sets up the reader."""
 
     set_up_storage_reader = finish
 
@@ -149,15 +160,18 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
     # ---- writing ---------------------------------------------------------------------------------
 
     def stage(self, state_dict: Any) -> Any:
-        """Copies nothing: write_data() copies into the pool, and synchronize_staging() waits for that."""
+        """Copies nothing: write_data() copies into the pool, and synchronize_staging() waits for
+        it."""
         self._staged.clear()
         self._begun.clear()
         return state_dict
 
     def synchronize_staging(self) -> None:
-        """Returns when the tensors may change, or the thread that saves has ended without that: its future says why."""
+        """Returns when the tensors may change, or the thread that saves has ended without that: its
+        future says why."""
         if not self._begun.wait(60):
-            raise Error(errors.ETIMEDOUT, f"storage '{self._name}': no thread began to save within 60 s")
+            raise Error(errors.ETIMEDOUT,
+                        f"storage '{self._name}': no thread began to save within 60 s")
         while not self._staged.wait(0.1) and self._saver.is_alive():
             pass
 
@@ -167,7 +181,8 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         if not kwargs.get("use_collectives", True):
-            raise ValueError(f"storage '{self._name}': use_collectives is False; expected ranks that save together")
+            raise ValueError(f"storage '{self._name}': use_collectives is False; "
+                             "expected ranks that save together")
         self._is_coordinator = is_coordinator
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> torch.futures.Future:
@@ -186,41 +201,51 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         return _done([WriteResult(item.index, 0, None) for item in plan.items])
 
     def _prepare(self, plan: SavePlan, planner: SavePlanner) -> int:
-        """Settles with the other ranks what they write, and the version's number. If one cannot, none does."""
+        """Settles with the other ranks what they write, and the version's number. If one cannot,
+        none does."""
         text, failed, tensors, row = None, None, {}, b""
         number, self._number = self._number, None
         try:
             tensors, row = row_of(plan, planner, self._is_coordinator)
         except Exception as error:  # told to the others, which would wait for this rank
             failed, text = error, f"{type(error).__name__}: {error}"
-        texts, lengths, differ, numbers = zip(*self._gather((text, len(row), list(tensors) != self._pieces, number)))
+        texts, lengths, differ, numbers = zip(
+            *self._gather((text, len(row), list(tensors) != self._pieces, number)))
         if failed is not None:
             raise failed
         for rank, text in enumerate(texts):
             if text is not None:
-                raise RuntimeError(f"storage '{self._name}': nothing is written, as rank {rank} cannot: {text}")
+                raise RuntimeError(f"storage '{self._name}': nothing is written, as rank {rank} "
+                                   f"cannot: {text}")
         if any(differ):
             wanted = definitions_of(self._gather(list(tensors)))
-            for name in [one for one in self._defined if one not in wanted and one != _OBJECTS]:
+            for name in [one for one in self._defined if one not in wanted and one != OBJECTS]:
                 self._undefine(name)
             for name, definition in wanted.items():
                 self._define(name, *definition)
             self._pieces = list(tensors)
-        room = max(4096, 1 << (max(lengths) - 1).bit_length())  # so that few saves need another layout
-        self._now[_OBJECTS] = memoryview(bytearray(row.ljust(room, b"\0"))).cast("B", (1, room))
-        self._define(_OBJECTS, (Type.UINT8, 1), (len(lengths), room), {k: ((k, 0), (1, room)) for k in range(len(lengths))})
+        # A power of two, so that few saves need another layout.
+        room = max(4096, 1 << (max(lengths) - 1).bit_length())
+        self._now[OBJECTS] = memoryview(bytearray(row.ljust(room, b"\0"))).cast("B", (1, room))
+        self._define(OBJECTS, (Type.UINT8, 1), (len(lengths), room),
+                     {k: ((k, 0), (1, room)) for k in range(len(lengths))})
         for (name, _, _, offset, _), memory in tensors.items():
-            self._now[variable_of(name) if variable_of(name) in self._defined else variable_of(name, offset)] = memory
-        return numbers[0] if numbers[0] is not None else max((one.number for one in self._checkpoint.versions()), default=0) + 1
+            is_whole = variable_of(name) in self._defined
+            self._now[variable_of(name) if is_whole else variable_of(name, offset)] = memory
+        if numbers[0] is not None:
+            return numbers[0]
+        return max((one.number for one in self._checkpoint.versions()), default=0) + 1
 
-    def _define(self, name: str, kind: tuple[Type, int], shape: tuple[int, ...], boxes: dict[int, Any]) -> None:
+    def _define(self, name: str, kind: tuple[Type, int], shape: tuple[int, ...],
+                boxes: dict[int, Any]) -> None:
         if self._defined.get(name) == (kind, shape, boxes):
             return
         if name in self._defined:
             self._undefine(name)
         offset, sizes = boxes.get(self._rank, ((0,) * len(shape),) * 2)
-        described = Memory(None, sizes, None, kind[1])  # all that a rank has that holds nothing of it
-        self._checkpoint.define(name, lambda: self._now.get(name, described), shape=shape, offset=offset, type=kind[0])
+        described = Memory(None, sizes, None, kind[1])  # of a rank that holds nothing of it
+        self._checkpoint.define(name, lambda: self._now.get(name, described), shape=shape,
+                                offset=offset, type=kind[0])
         self._defined[name] = (kind, shape, boxes)
 
     def _undefine(self, name: str) -> None:
@@ -236,15 +261,11 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
             asked, self._number = self._number, None
             self._forget()
             verifies = self._verifies and (self._rank == 0 or self._reads_together)
-            self._reads = choose(self._gather, self._name, self._checkpoint, asked, self._looks, verifies, self._reads_together)
-            self._shapes = {one.name: one.shape for one in self._checkpoint.variables(self._reads)}
-            if _OBJECTS not in self._shapes:
-                raise Error(errors.ENODATA, f"version {self._reads} of '{self._name}': was not written by cairn.torch")
-            ranks, room = self._shapes[_OBJECTS]
-            rows = memoryview(bytearray(ranks * room))
-            self._checkpoint.read_var(_OBJECTS, rows.cast("B", (ranks, room)), version=self._reads)
-        self._metadata, self._objects = objects_of(rows, room)
-        return self._metadata
+            version = choose(self._gather, self._name, self._checkpoint, asked, self._looks,
+                             verifies, self._reads_together)
+            self._reader = VersionReader(self._name, self._checkpoint, version,
+                                         self._reads_together and self._gather)
+        return self._reader.metadata
 
     def _forget(self) -> None:
         """Forgets what was defined. A looker opens its context anew, rank 0 first: the other ranks
@@ -261,39 +282,5 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> torch.futures.Future:
         with self._lock:
-            wanted: dict[str, list[Any]] = {}  # by variable
-            order = in_one_order(self._reads_together and self._gather, self._name, wanted, lambda: self._resolve_reads(plan, planner, wanted))
-            failure: Optional[Exception] = None
-            for name, dtype, count in order:
-                pieces = wanted.get(name, [])
-                for piece in pieces + [None] * (count - len(pieces)):
-                    try:
-                        self._read(planner, name, dtype, piece)
-                    except Error:  # of all ranks
-                        raise
-                    except Exception as error:  # the others go on reading, so this one takes part
-                        failure = failure or error
-            tell(self._reads_together and self._gather, self._name, failure)
+            self._reader.read(plan, planner)
         return _done(None)
-
-    def _resolve_reads(self, plan: LoadPlan, planner: LoadPlanner, wanted: dict[str, list[Any]]) -> None:
-        for item in plan.items:
-            if item.type.name == "BYTE_IO":
-                planner.load_bytes(item, io.BytesIO(self._objects[item.storage_index]))
-                continue
-            dtype = self._metadata.state_dict_metadata[item.storage_index.fqn].properties.dtype
-            name, offset = place_of(item, self._shapes)
-            wanted.setdefault(name, []).append((dtype, item, planner.resolve_tensor(item).detach(), offset))
-
-    def _read(self, planner: LoadPlanner, name: str, dtype: torch.dtype, piece: Any) -> None:
-        """A piece of a variable; None: nothing, with ranks that read some."""
-        nothing = (0,) * len(self._shapes[name])
-        _, item, target, offset = piece or (dtype, None, torch.empty(nothing, dtype=dtype), nothing)
-        is_direct = target.device.type == "cpu" and target.dtype == dtype and not target.is_conj() and not target.is_neg()
-        to = target if is_direct else torch.empty(target.shape, dtype=dtype)
-        if target.numel() > 0 or self._reads_together:
-            self._checkpoint.read_var(name, memory_of(to), version=self._reads, offset=offset, type=type_of(dtype))
-        if not is_direct:
-            target.copy_(to)
-        if item is not None:
-            planner.commit_tensor(item, target)
