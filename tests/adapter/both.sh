@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # For tests that do the same in a plain directory and in a covered one, and compare.
 #
-#   both SCRIPT [MIB]   runs the bash SCRIPT in DIRECTORY/work twice. What it prints, and the files that are
-#                       there afterwards (the covered ones drained), must be the same.
+#   both SCRIPT [MIB]   runs the bash SCRIPT in DIRECTORY/work twice. What it prints, and the files
+#                       that are there afterwards (the covered ones drained), must be the same.
 #
 # DIRECTORY is the same path both times, so that no difference comes from names.
 set -euo pipefail
@@ -30,7 +30,8 @@ both() {
     mkdir "$scratch/work"
     status=0
     if [ $way = plain ]; then
-      (cd "$scratch/work" && bash -c "$script") > "$scratch/$way.out" 2> "$scratch/$way.err" < /dev/null || status=$?
+      (cd "$scratch/work" && bash -c "$script") \
+        > "$scratch/$way.out" 2> "$scratch/$way.err" < /dev/null || status=$?
     else
       (cd "$scratch/work" && "$covered" "$scratch/pool" "$mib" "$scratch/work" bash -c "$script") \
         > "$scratch/$way.out" 2> "$scratch/$way.err" < /dev/null || status=$?

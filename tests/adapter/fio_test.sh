@@ -5,7 +5,8 @@ source "$(dirname "$0")/both.sh"
 command -v fio > /dev/null || { echo "no fio"; exit 77; }
 
 verify() {
-  "$covered" "$scratch/pool" 256 "$scratch/work" fio --minimal --directory="$scratch/work" --size=4m --bs=4k \
+  "$covered" "$scratch/pool" 256 "$scratch/work" \
+    fio --minimal --directory="$scratch/work" --size=4m --bs=4k \
     --verify=crc32c --do_verify=1 --verify_fatal=1 --name=t "$@" > "$scratch/out" 2>&1 ||
     { cat "$scratch/out"; echo "fio $*"; exit 1; }
   rm -rf "$scratch/work"

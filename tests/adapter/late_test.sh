@@ -12,7 +12,8 @@ echo drained > "$scratch/dir/file"
 late() { LD_PRELOAD=$library CAIRN_COVER=$scratch/dir CAIRN_POOL=$scratch/no-pool "$@"; }
 
 [ "$(late cat "$scratch/dir/file")" = drained ]
-late sh -c "echo late > '$scratch/dir/new'; cd '$scratch/dir' && echo more >> new && ls && mv new newer"
+late sh -c "echo late > '$scratch/dir/new'
+  cd '$scratch/dir' && echo more >> new && ls && mv new newer"
 [ "$(cat "$scratch/dir/newer")" = $'late\nmore' ]
 [ "$(cd "$scratch/dir" && late cat newer)" = $'late\nmore' ]
 [ "$(late realpath "$scratch/dir/../dir/newer")" = "$scratch/dir/newer" ]

@@ -5,7 +5,8 @@ set -euo pipefail
 covered=${CAIRN_TEST_DIR:-}/adapter/covered_program
 [ -e "$covered" ] || { echo "$covered is not built"; exit 77; }
 # Its runtime maps memory of its own, which would be counted.
-[[ "${CAIRN_SANITIZE:-}" != *address* ]] || { echo "AddressSanitizer's runtime is between, too"; exit 77; }
+[[ "${CAIRN_SANITIZE:-}" != *address* ]] ||
+  { echo "AddressSanitizer's runtime is between, too"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/work"
@@ -47,7 +48,11 @@ cat > "$scratch/program.c" <<'C'
 #include <sys/mman.h>
 #include <unistd.h>
 extern __thread int depth, deepest, seen;
-#define NEED(condition) if (!(condition)) { printf("line %d: %s\n", __LINE__, #condition); return 1; }
+#define NEED(condition)                               \
+  if (!(condition)) {                                 \
+    printf("line %d: %s\n", __LINE__, #condition);    \
+    return 1;                                         \
+  }
 enum { kSize = 1 << 16 };
 int main(void) {
   int shared = MAP_SHARED, all = PROT_READ | PROT_WRITE, none = MAP_PRIVATE | MAP_ANONYMOUS;

@@ -9,11 +9,14 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/dir"
-other=$(ldconfig -p | awk '!found && /libm.so.6 .*(x86-64|AArch64)/ { print $NF; found = 1 }')  # to the end: it would die of SIGPIPE
+# awk reads to the end: without that SIGPIPE would kill ldconfig.
+other=$(ldconfig -p | awk '!found && /libm.so.6 .*(x86-64|AArch64)/ { print $NF; found = 1 }')
 [ -e "$other" ] || { echo "no library to preload"; exit 77; }
 first=${CAIRN_PRELOAD_FIRST:-}
 
-covered() { LD_PRELOAD="$first $library $other" CAIRN_COVER=$scratch/dir CAIRN_POOL=$scratch/no-pool "$@"; }
+covered() {
+  LD_PRELOAD="$first $library $other" CAIRN_COVER=$scratch/dir CAIRN_POOL=$scratch/no-pool "$@"
+}
 
 # Programs find it behind the others.
 expected="${first:+$first:}$other:$library"

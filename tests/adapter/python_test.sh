@@ -6,7 +6,9 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 "$python" -c 'import test.test_fileio' 2> /dev/null || { echo "Python without its tests"; exit 77; }
 
 # What failed, and how many ran and were skipped.
-results() { grep -aE '^(FAIL|ERROR): |^Ran |^Total tests' "$1" | sed -E 's/ in [0-9.]+s$//' | sort; }
+results() {
+  grep -aE '^(FAIL|ERROR): |^Ran |^Total tests' "$1" | sed -E 's/ in [0-9.]+s$//' | sort
+}
 
 run() {
   for way in plain covered; do
@@ -15,11 +17,14 @@ run() {
     [ $way = plain ] || command=("$covered" "$scratch/pool" 5000 "$scratch/work" "${command[@]}")
     # Some tests fail on a plain directory too: what counts is that both say the same, to the last
     # line.
-    (cd "$scratch/work" && TMPDIR=$scratch/work timeout "$patience_s" "${command[@]}") > "$scratch/$way.log" 2>&1 < /dev/null || true
+    (cd "$scratch/work" && TMPDIR=$scratch/work timeout "$patience_s" "${command[@]}") \
+      > "$scratch/$way.log" 2>&1 < /dev/null || true
     results "$scratch/$way.log" > "$scratch/$way.results"
   done
-  grep -qE 'run=[1-9]' "$scratch/plain.results" || { tail -5 "$scratch/plain.log"; echo "$*: did not run"; exit 1; }
-  diff "$scratch/plain.results" "$scratch/covered.results" || { echo "$*: differs from a plain directory"; exit 1; }
+  grep -qE 'run=[1-9]' "$scratch/plain.results" ||
+    { tail -5 "$scratch/plain.log"; echo "$*: did not run"; exit 1; }
+  diff "$scratch/plain.results" "$scratch/covered.results" ||
+    { echo "$*: differs from a plain directory"; exit 1; }
 }
 
 patience_s=100
@@ -31,7 +36,8 @@ fi
 for module in "${modules[@]}"; do
   run "$module"
 done
-[ -z "${CAIRN_SANITIZE:-}" ] || { echo "Python's short file tests: as on a plain directory"; exit 0; }
+[ -z "${CAIRN_SANITIZE:-}" ] ||
+  { echo "Python's short file tests: as on a plain directory"; exit 0; }
 # The whole of test_io takes long; most of it is the same for files of any kind.
 run test_io -m '*IOTest*' -m '*TextIOWrapperTest*' -m '*BufferedRandomTest*'
 echo "Python's file tests: as on a plain directory"

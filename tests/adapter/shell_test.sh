@@ -31,7 +31,8 @@ both '
   cp -a hard copy; cmp hard copy && echo same; truncate -s 10M sparse; stat -c %s sparse
   dd if=/dev/zero of=dd.out bs=4k count=10 seek=5 conv=notrunc status=none; stat -c %s dd.out
   dd if=hard of=hard2 bs=4k oflag=append conv=notrunc status=none; cmp hard hard2 && echo same
-  sed -i s/tcp/TCP/ hard; grep -c TCP hard; sort hard -o sorted; tee t1 t2 < sorted > /dev/null; cmp t1 t2
+  sed -i s/tcp/TCP/ hard; grep -c TCP hard
+  sort hard -o sorted; tee t1 t2 < sorted > /dev/null; cmp t1 t2
   find . -name "t?" | sort; find . -type l | sort | xargs ls -d
   touch -h abs; rmdir missing; mkdir copy; rm pd; true
 '

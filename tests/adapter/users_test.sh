@@ -15,10 +15,12 @@ both "cd / && $users files \"\$OLDPWD\" && $users unseen \"\$OLDPWD\" 2> /dev/nu
 # All that was kept is used up: it is said, and the process itself goes on.
 rm -rf "$scratch/work"
 mkdir "$scratch/work"
-"$covered" "$scratch/pool" 64 "$scratch/work" bash -c "cd / && $users files $scratch/work && $users too-many $scratch/work" \
+"$covered" "$scratch/pool" 64 "$scratch/work" \
+  bash -c "cd / && $users files $scratch/work && $users too-many $scratch/work" \
   > "$scratch/out" 2> "$scratch/err" < /dev/null
+used_up="has given up the pool's user, and what was opened before .* is used up"
 { grep -qx "most: 1, some are refused: 1, others: 0" "$scratch/out" &&
   grep -q "readable holds 8: readable" "$scratch/out" &&
-  [ "$(grep -c "has given up the pool's user, and what was opened before .* is used up: $scratch/pool/segment.0" "$scratch/err")" = 1 ] &&
+  [ "$(grep -c "$used_up: $scratch/pool/segment.0" "$scratch/err")" = 1 ] &&
   ! grep -q "no free lane" "$scratch/err"; } || { cat "$scratch/out" "$scratch/err"; exit 1; }
 echo "users: as on a plain directory"

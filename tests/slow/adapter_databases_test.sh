@@ -6,7 +6,8 @@
 source "$(dirname "$0")/../adapter/both.sh"
 cairn=${CAIRN_BIN_DIR:-}/cairn
 postgres=$(find /usr/lib/postgresql -name initdb -printf '%h\n' 2> /dev/null | tail -n 1)
-[ -n "$postgres" ] && /usr/bin/python3 -c 'import lmdb, plyvel' || { echo "PostgreSQL, LMDB or LevelDB is not installed"; exit 77; }
+[ -n "$postgres" ] && /usr/bin/python3 -c 'import lmdb, plyvel' ||
+  { echo "PostgreSQL, LMDB or LevelDB is not installed"; exit 77; }
 
 cat > "$scratch/databases.py" << 'END_OF_PYTHON'
 import contextlib, hashlib, os, random, sqlite3
@@ -20,13 +21,15 @@ def digest(pairs):
         sum.update(key + b"=" + value + b"\n")
     return sum.hexdigest()
 
-for name, options in (("plain", {}), ("mapped", {"writemap": True}), ("async", {"writemap": True, "map_async": True})):
+for name, options in (("plain", {}), ("mapped", {"writemap": True}),
+                      ("async", {"writemap": True, "map_async": True})):
     os.makedirs("copy-" + name)
     with lmdb.open(name, map_size=1 << 27, **options) as database:
         for _ in range(20):
             with database.begin(write=True) as change:
                 for _ in range(400):
-                    change.put(b"%08d" % random.randrange(20000), random.randbytes(random.randrange(300)))
+                    change.put(b"%08d" % random.randrange(20000),
+                               random.randbytes(random.randrange(300)))
                 for _ in range(100):
                     change.delete(b"%08d" % random.randrange(20000))
         with database.begin() as reader:
@@ -35,7 +38,8 @@ for name, options in (("plain", {}), ("mapped", {"writemap": True}), ("async", {
     with lmdb.open("copy-" + name, readonly=True) as copy, copy.begin() as reader:
         print("its copy", digest(reader.cursor()))
 
-with contextlib.closing(plyvel.DB("level", create_if_missing=True, write_buffer_size=1 << 18)) as database:
+with contextlib.closing(
+        plyvel.DB("level", create_if_missing=True, write_buffer_size=1 << 18)) as database:
     for i in range(40000):
         database.put(b"%d" % random.randrange(9000), b"%d" % i * 20)
     database.compact_range()
@@ -92,7 +96,10 @@ cat > "$scratch/pg.sh" << 'END_OF_SCRIPT'
 set -euo pipefail
 cd "$SCRATCH/pg"
 data=data/base
-run() { "$POSTGRES/pg_ctl" -s -D $data -o "-k $SCRATCH/pg -c listen_addresses=''" -l "$SCRATCH/pg/log" -w "$@"; }
+run() {
+  "$POSTGRES/pg_ctl" -s -D $data -o "-k $SCRATCH/pg -c listen_addresses=''" \
+    -l "$SCRATCH/pg/log" -w "$@"
+}
 trap 'run stop -m immediate 2> /dev/null || true' EXIT
 ask() { "$POSTGRES/psql" -h "$SCRATCH/pg" -U postgres -qAt "$@"; }
 if [ "$1" = fill ]; then
@@ -100,13 +107,16 @@ if [ "$1" = fill ]; then
   run start
   "$POSTGRES/pgbench" -h "$SCRATCH/pg" -U postgres -i -s 2 -q postgres > initialize.out 2>&1
   "$POSTGRES/pgbench" -h "$SCRATCH/pg" -U postgres -c 4 -t 200 postgres 2>&1 | grep failed
-  ask -c "vacuum full" -c "reindex database postgres" -c "create database two template postgres" -c "drop database two" \
-    -c "create table more as select i, repeat('x', i % 3000) as x from generate_series(1, 20000) i" \
+  ask -c "vacuum full" -c "reindex database postgres" \
+    -c "create database two template postgres" -c "drop database two" \
+    -c "create table more as
+          select i, repeat('x', i % 3000) as x from generate_series(1, 20000) i" \
     -c "delete from more where i % 3 = 0" -c checkpoint -c "vacuum more" -c "update more set i = -i"
   run stop -m immediate
 fi
 run start
-ask -c "select count(*), sum(abalance) = (select sum(tbalance) from pgbench_tellers) from pgbench_accounts" \
+ask -c "select count(*), sum(abalance) = (select sum(tbalance) from pgbench_tellers)
+          from pgbench_accounts" \
   -c "select count(*), sum(i), sum(length(x)) from more"
 run stop -m fast
 "$POSTGRES/pg_controldata" $data | grep state
@@ -116,7 +126,9 @@ chmod 644 "$scratch/pg.sh"
 expected="200000|t
 13334|-133346667|19334667
 Database cluster state:               shut down"
-covered_answer=$(as_user "$cairn" run --at "$scratch/pg/data" --pool-dir "$scratch/pg/pools" --pool-size 1G -- bash "$scratch/pg.sh" fill)
+covered_answer=$(as_user "$cairn" run --at "$scratch/pg/data" --pool-dir "$scratch/pg/pools" \
+  --pool-size 1G -- bash "$scratch/pg.sh" fill)
 echo "$covered_answer"
 [ "$(tail -n 3 <<< "$covered_answer")" = "$expected" ] || { cat "$scratch/pg/log"; exit 1; }
-[ "$(as_user bash "$scratch/pg.sh" look)" = "$expected" ] || { echo "not what was drained"; cat "$scratch/pg/log"; exit 1; }
+[ "$(as_user bash "$scratch/pg.sh" look)" = "$expected" ] ||
+  { echo "not what was drained"; cat "$scratch/pg/log"; exit 1; }

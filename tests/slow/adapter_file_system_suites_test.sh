@@ -50,7 +50,8 @@ weights 20000000 5000000 "$mapped" > "$scratch/large.toml"
 seed=${CAIRN_TEST_SEED:-$RANDOM}
 echo "fsx: seed $seed"
 for sizes in "small 5000" "unmapped 5000" "large 1000"; do
-  run_covered 512 fsx -q -f "$scratch/${sizes% *}.toml" -N "${sizes#* }" -S "$seed" -P "$scratch" "$place/fsx"
+  run_covered 512 fsx -q -f "$scratch/${sizes% *}.toml" -N "${sizes#* }" -S "$seed" \
+    -P "$scratch" "$place/fsx"
 done
 
 cat > "$scratch/pjdfstest.toml" << END

@@ -41,11 +41,13 @@ int main(int count, char** arguments) {
   MPI_File_open(MPI_COMM_WORLD, "mpiio", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   memset(data, 'A' + rank, sizeof data);
   for (int s = 0; s < 4; ++s)
-    MPI_File_write_at_all(file, ((long)s * ranks + rank) * sizeof data, data, sizeof data, MPI_BYTE, &status);
+    MPI_File_write_at_all(file, ((long)s * ranks + rank) * sizeof data, data, sizeof data,
+                          MPI_BYTE, &status);
   MPI_File_sync(file);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int s = 0; s < 4; ++s) {
-    MPI_File_read_at_all(file, ((long)s * ranks + other) * sizeof data, data, sizeof data, MPI_BYTE, &status);
+    MPI_File_read_at_all(file, ((long)s * ranks + other) * sizeof data, data, sizeof data,
+                         MPI_BYTE, &status);
     for (unsigned i = 0; i < sizeof data; ++i) bad += data[i] != (char)('A' + other);
   }
   MPI_File_close(&file);
@@ -64,7 +66,8 @@ for mpi in mpich openmpi; do
   both "${ranks[*]} $scratch/ranks.$mpi 2>&1 | grep wrong"
   rm -rf "$scratch/work" "$scratch/each" && mkdir "$scratch/work" "$scratch/each"
   (cd "$scratch/work" && "${ranks[@]}" "$scratch/ranks.$mpi") > /dev/null 2>&1
-  (cd "$scratch/each" && "${ranks[@]}" "$cairn" run --at . --pool-size 256M -- "$scratch/ranks.$mpi") \
+  (cd "$scratch/each" &&
+    "${ranks[@]}" "$cairn" run --at . --pool-size 256M -- "$scratch/ranks.$mpi") \
     > "$scratch/out" 2>&1 || { cat "$scratch/out"; exit 1; }
   grep -q "^0 wrong" "$scratch/out" || { cat "$scratch/out"; exit 1; }
   diff -r "$scratch/work" "$scratch/each"
@@ -78,21 +81,27 @@ imports h5py && both '
 import h5py, numpy, subprocess, sys
 with h5py.File(\"a.h5\", \"w\") as f:
     f.create_dataset(\"x\", data=numpy.arange(100000).reshape(100, 1000), track_times=False)
-    d = f.create_dataset(\"c\", (1000, 1000), chunks=(100, 100), compression=\"gzip\", maxshape=(None, 1000), track_times=False)
+    d = f.create_dataset(\"c\", (1000, 1000), chunks=(100, 100), compression=\"gzip\",
+                         maxshape=(None, 1000), track_times=False)
     d[:] = 1; d.resize((2000, 1000)); d[1500] = 3
-with h5py.File(\"a.h5\", \"r+\") as f: f[\"x\"][5] = 7; print(f[\"x\"][5].sum(), f[\"c\"][1500].sum(), list(f))
+with h5py.File(\"a.h5\", \"r+\") as f:
+    f[\"x\"][5] = 7; print(f[\"x\"][5].sum(), f[\"c\"][1500].sum(), list(f))
 for driver in \"sec2\", \"stdio\", \"core\":
-    with h5py.File(driver + \".h5\", \"w\", driver=driver) as f: f.create_dataset(\"x\", data=numpy.arange(1000), track_times=False)
+    with h5py.File(driver + \".h5\", \"w\", driver=driver) as f:
+        f.create_dataset(\"x\", data=numpy.arange(1000), track_times=False)
     with h5py.File(driver + \".h5\", \"r\", driver=driver) as f: print(driver, f[\"x\"][:].sum())
 held = h5py.File(\"a.h5\", \"r+\")
-print(subprocess.run([sys.executable, \"-c\", \"import h5py\ntry: h5py.File(\\\"a.h5\\\", \\\"r+\\\")\nexcept OSError as e: print(\\\"locked\\\")\"], capture_output=True, text=True).stdout)
+other = (\"import h5py\ntry: h5py.File(\\\"a.h5\\\", \\\"r+\\\")\n\"
+         \"except OSError: print(\\\"locked\\\")\")
+print(subprocess.run([sys.executable, \"-c\", other], capture_output=True, text=True).stdout)
 "'
 imports netCDF4 && both '
   '"$python"' -c "
 import netCDF4
 for kind in \"NETCDF4\", \"NETCDF3_CLASSIC\", \"NETCDF3_64BIT_OFFSET\", \"NETCDF3_64BIT_DATA\":
     with netCDF4.Dataset(kind, \"w\", format=kind) as d:
-        d.createDimension(\"t\", None); d.createDimension(\"x\", 1000); v = d.createVariable(\"v\", \"f4\", (\"t\", \"x\"))
+        d.createDimension(\"t\", None); d.createDimension(\"x\", 1000)
+        v = d.createVariable(\"v\", \"f4\", (\"t\", \"x\"))
         for t in range(50): v[t] = t
     with netCDF4.Dataset(kind, \"a\") as d: d[\"v\"][50] = 5; d.title = \"x\"
     with netCDF4.Dataset(kind) as d: print(kind, d[\"v\"][:].sum(), d.title)
@@ -102,12 +111,16 @@ for kind in \"NETCDF4\", \"NETCDF3_CLASSIC\", \"NETCDF3_64BIT_OFFSET\", \"NETCDF
 stress() {
   local stressor=$1
   shift
-  stress-ng --stressors | tr ' ' '\n' | grep -qx "$stressor" || { echo "without stress-ng's $stressor"; return; }
+  stress-ng --stressors | tr ' ' '\n' | grep -qx "$stressor" ||
+    { echo "without stress-ng's $stressor"; return; }
   rm -rf "$scratch/work" && mkdir "$scratch/work"
-  "$covered" "$scratch/pool" 300 "$scratch/work" stress-ng --verify --oom-avoid --temp-path "$scratch/work" \
-    --"$stressor" 2 -t 60 "$@" > "$scratch/out" 2>&1 || { cat "$scratch/out"; echo "stress-ng $stressor"; exit 1; }
+  "$covered" "$scratch/pool" 300 "$scratch/work" \
+    stress-ng --verify --oom-avoid --temp-path "$scratch/work" \
+    --"$stressor" 2 -t 60 "$@" > "$scratch/out" 2>&1 ||
+    { cat "$scratch/out"; echo "stress-ng $stressor"; exit 1; }
   if grep -E "fail:|prematurely" "$scratch/out"; then echo "stress-ng $stressor"; exit 1; fi
-  [ -z "$(ls -A "$scratch/work")" ] || { find "$scratch/work"; echo "stress-ng $stressor left these"; exit 1; }
+  [ -z "$(ls -A "$scratch/work")" ] ||
+    { find "$scratch/work"; echo "stress-ng $stressor left these"; exit 1; }
 }
 if have stress-ng; then
   stress hdd --hdd-bytes 4m --hdd-ops 500
@@ -126,8 +139,8 @@ if have stress-ng; then
   stress msync --msync-bytes 1m --msync-ops 50
   stress filename --filename-ops 500
   stress xattr --xattr-ops 50
-  for stressor in access chdir chmod chown dup fcntl flock fstat getdent link locka lockf lockofd mknod open rename \
-    splice symlink touch unlink utime aio aiol; do
+  for stressor in access chdir chmod chown dup fcntl flock fstat getdent link locka lockf lockofd \
+    mknod open rename splice symlink touch unlink utime aio aiol; do
     stress $stressor --$stressor-ops 300
   done
 fi
@@ -137,12 +150,18 @@ have dbench && both '
   loadfile=$(ls /usr/share/dbench/client.txt /usr/share/dbench/*.txt 2> /dev/null | head -1)
   dbench -c "$loadfile" -D . -t 5 2 > /dev/null 2>&1; echo $?; rm -rf clients'
 have bonnie++ && both 'bonnie++ -q -d . -s 16:64k -r 8 -n 1 -u 0 > /dev/null 2>&1; echo $?'
-have fs_mark && both 'fs_mark -d t -n 300 -s 5000 -t 2 > /dev/null 2>&1; echo $?; rm -rf t fs_log.txt'
+have fs_mark && both '
+  fs_mark -d t -n 300 -s 5000 -t 2 > /dev/null 2>&1; echo $?; rm -rf t fs_log.txt'
 have ruby && both '
   ruby -e "require %q(fileutils); require %q(find); require %q(pstore)
-    File.write(%q(a), %q(x) * 1000); File.open(%q(a), %q(r+)) { |f| f.seek(10); f.write(%q(Y)); f.flock(File::LOCK_EX) }
-    puts IO.read(%q(a)).index(%q(Y)), File.stat(%q(a)).size; FileUtils.mkdir_p(%q(d/e/f)); FileUtils.cp_r(%q(d), %q(g))
-    Find.find(%q(.)).sort.each { |p| puts p }; File.rename(%q(a), %q(d/b)); puts Dir[%q(**/*)].sort, Dir.exist?(%q(g/e))
-    s = PStore.new(%q(store)); s.transaction { s[:k] = [1, 2] }; s.transaction(true) { p s[:k] }; FileUtils.rm_rf(%q(g)); File.delete(%q(store))"'
+    File.write(%q(a), %q(x) * 1000)
+    File.open(%q(a), %q(r+)) { |f| f.seek(10); f.write(%q(Y)); f.flock(File::LOCK_EX) }
+    puts IO.read(%q(a)).index(%q(Y)), File.stat(%q(a)).size
+    FileUtils.mkdir_p(%q(d/e/f)); FileUtils.cp_r(%q(d), %q(g))
+    Find.find(%q(.)).sort.each { |p| puts p }
+    File.rename(%q(a), %q(d/b)); puts Dir[%q(**/*)].sort, Dir.exist?(%q(g/e))
+    s = PStore.new(%q(store))
+    s.transaction { s[:k] = [1, 2] }; s.transaction(true) { p s[:k] }
+    FileUtils.rm_rf(%q(g)); File.delete(%q(store))"'
 [ ${#missing[@]} -eq 0 ] || { echo "not tried, because they are missing: ${missing[*]}"; exit 1; }
 echo "programs: as on a plain directory"

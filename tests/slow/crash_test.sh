@@ -28,7 +28,8 @@ repeated() { side_by_side repeated "$@"; }
 
 # A second kill at each event of many recoveries; which ones depends on the seed.
 CAIRN_RECOVERY_STRIDE=27 CAIRN_RECOVERY_KILLS=1000000 dealt ./crash_test --gtest_filter='*Kill*'
-CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-200} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} dealt ./crash_test
+CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-200} \
+  CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} dealt ./crash_test
 CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} dealt ./interleaved_test
 # A drain and an eviction, killed at every event of theirs and of the call that meets them.
 CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} CAIRN_CRASH_KILLS=1 dealt ./drain_and_evict_test

@@ -1,5 +1,5 @@
-"""tests/cli/failing_lower_test.py with every error, a pool that is full meanwhile, and a file system
-that does not answer for long."""
+"""tests/cli/failing_lower_test.py with every error, a pool that is full meanwhile, and a file
+system that does not answer for long."""
 
 import os
 import subprocess

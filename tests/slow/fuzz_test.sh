@@ -9,7 +9,8 @@ cd "$CAIRN_SOURCE_DIR"
 if [ ! -f "$build/build.ninja" ]; then
   cmake --preset fuzz -B "$build" > /dev/null
 fi
-cmake --build "$build" --target fuzz_pool_image fuzz_checkpoint > "$build/fuzz-build.log" 2>&1 || { cat "$build/fuzz-build.log"; exit 1; }
+cmake --build "$build" --target fuzz_pool_image fuzz_checkpoint > "$build/fuzz-build.log" 2>&1 ||
+  { cat "$build/fuzz-build.log"; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/corpus"
@@ -18,8 +19,9 @@ for i in $(seq 48); do head -c $((12 * (i % 3 + 1))) /dev/urandom > "$scratch/co
 run() { # PROGRAM SECONDS OPTION...
   local program=$1 seconds=$2
   shift 2
-  if ! "$build/fuzz/$program" -max_total_time="$seconds" -timeout=60 -len_control=0 -rss_limit_mb=4096 \
-    -print_final_stats=1 -artifact_prefix="$build/" "$@" > "$scratch/log" 2>&1; then
+  if ! "$build/fuzz/$program" -max_total_time="$seconds" -timeout=60 -len_control=0 \
+    -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$build/" "$@" \
+    > "$scratch/log" 2>&1; then
     tail -60 "$scratch/log"
     exit 1
   fi

@@ -88,7 +88,8 @@ REMOVED = """
 #undef MPI_UB
 #define MPI_LB MPI_CHAR
 #define MPI_UB MPI_SHORT
-static int create_bounded(int count, int* lengths, MPI_Aint* places, MPI_Datatype* types, MPI_Datatype* made) {
+static int create_bounded(int count, int* lengths, MPI_Aint* places, MPI_Datatype* types,
+                          MPI_Datatype* made) {
   MPI_Datatype inner;
   if (count != 3 || types[0] != MPI_LB || types[2] != MPI_UB) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Type_create_struct(1, lengths + 1, places + 1, types + 1, &inner);

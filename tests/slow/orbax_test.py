@@ -25,8 +25,12 @@ import jax, jax.numpy as jnp, numpy as np, orbax.checkpoint as ocp
 
 def state(step):
     key = jax.random.PRNGKey(step)
-    return {"w": jax.random.normal(key, (512, 512)), "b": jnp.arange(1000, dtype=jnp.bfloat16) + step, "step": step,
+    return {"w": jax.random.normal(key, (512, 512)),
+            "b": jnp.arange(1000, dtype=jnp.bfloat16) + step, "step": step,
             "moments": [jnp.ones((7, 3, 5)) * step, jnp.zeros(())]}
+
+def check_same(a, b):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 folder, steps = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 options = ocp.CheckpointManagerOptions(max_to_keep=3, enable_async_checkpointing=True)
@@ -39,7 +43,7 @@ with ocp.CheckpointManager(folder, options=options) as manager:
     latest = manager.latest_step()
     for step in manager.all_steps():
         found = manager.restore(step, args=ocp.args.StandardRestore(state(step)))
-        jax.tree.map(lambda a, b: np.testing.assert_array_equal(np.asarray(a), np.asarray(b)), found, state(step))
+        jax.tree.map(check_same, found, state(step))
     print("latest", latest, flush=True)
 """
 

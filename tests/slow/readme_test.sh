@@ -18,9 +18,11 @@ else
 fi | tar --null -T - -cf - | tar -xf - -C "$scratch/cairn"
 
 cd "$scratch/cairn"
-script=$(awk '/^## / { here = $0 == "## Quick start" } /^```/ { take = here && $0 == "```sh"; next } take' README.md)
+script=$(awk '/^## / { here = $0 == "## Quick start" }
+  /^```/ { take = here && $0 == "```sh"; next } take' README.md)
 for command in make 'make demo' 'make install PREFIX=$HOME/.local' 'cat results/answer'; do
-  grep -qxE "$(printf '%s' "$command" | sed 's/[$.]/\\&/g')( +#.*)?" <<< "$script" || { echo "not in the quick start: $command"; exit 1; }
+  grep -qxE "$(printf '%s' "$command" | sed 's/[$.]/\\&/g')( +#.*)?" <<< "$script" ||
+    { echo "not in the quick start: $command"; exit 1; }
 done
 
 # What was compiled before need not be again.

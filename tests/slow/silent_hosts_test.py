@@ -36,12 +36,14 @@ CALLS = {
 HOLD_THE_SERVER = """
 import ctypes, glob, os, pathlib, sys
 SEIZE, INTERRUPT, DETACH, EVERY_CHILD = 0x4206, 0x4207, 17, 0x40000000
-found = [path for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm") if pathlib.Path(path).read_text() == "cairn-mpi\\n"]
+found = [path for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm")
+         if pathlib.Path(path).read_text() == "cairn-mpi\\n"]
 assert len(found) == 1, found
 thread = int(found[0].split("/")[4])
 def trace(request):
     arguments = [ctypes.c_long(value) for value in (request, thread, 0, 0)]
-    assert ctypes.CDLL(None, use_errno=True).ptrace(*arguments) == 0, os.strerror(ctypes.get_errno())
+    failed = ctypes.CDLL(None, use_errno=True).ptrace(*arguments)
+    assert failed == 0, os.strerror(ctypes.get_errno())
 trace(SEIZE)
 trace(INTERRUPT)
 os.waitpid(thread, EVERY_CHILD)

@@ -28,7 +28,8 @@ PROGRAM = """
 import os, torch
 if not os.path.exists("model.pt"):
     torch.manual_seed(1)
-    model = torch.nn.Sequential(torch.nn.Linear(300, 200), torch.nn.Linear(200, 100)).to(torch.bfloat16)
+    model = torch.nn.Sequential(torch.nn.Linear(300, 200), torch.nn.Linear(200, 100))
+    model = model.to(torch.bfloat16)
     optimizer = torch.optim.AdamW(model.parameters())
     model(torch.ones(4, 300, dtype=torch.bfloat16)).sum().backward()
     optimizer.step()
@@ -40,7 +41,8 @@ mapped = torch.load("model.pt", weights_only=True, mmap=True)
 old = torch.load("old.pt", weights_only=True)
 for name, tensor in found["model"].items():
     assert tensor.equal(mapped["model"][name]) and tensor.equal(old[name]), name
-print("sum", sum(tensor.double().abs().sum().item() for tensor in found["model"].values()), len(found["optimizer"]["state"]))
+print("sum", sum(tensor.double().abs().sum().item() for tensor in found["model"].values()),
+      len(found["optimizer"]["state"]))
 """
 
 

@@ -77,15 +77,16 @@ def refusals_are_clear():
       # In use: by somebody who sees another /dev/shm, and by somebody who sees this one.
       {PROGRAMS}/power_program write {DEVICE} write 1 > /tmp/acks & disown $!
       until [ -s /tmp/acks ]; do sleep 0.1; done; kill -STOP $!  # before it has filled the device
-      says "in use through another lock file" unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn ls {DEVICE}:/"
-      says "in use through another lock file" unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn pool remove {DEVICE}"
+      elsewhere() {{ unshare -m sh -c "mount -t tmpfs shm /dev/shm; $1"; }}
+      says "in use through another lock file" elsewhere "cairn ls {DEVICE}:/"
+      says "in use through another lock file" elsewhere "cairn pool remove {DEVICE}"
       says "processes are attached" cairn pool remove {DEVICE}
       cairn ls {DEVICE}:/ > /dev/null || echo "not shared"
       kill -KILL $!; sleep 1
-      says "in use through another lock file" unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn ls {DEVICE}:/"
+      says "in use through another lock file" elsewhere "cairn ls {DEVICE}:/"
       cairn ls {DEVICE}:/ > /dev/null || echo "not recovered"
       # Detached cleanly: whoever comes next may bring a lock file of his own, and so may we again.
-      unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn ls {DEVICE}:/" > /dev/null || echo "not handed over"
+      elsewhere "cairn ls {DEVICE}:/" > /dev/null || echo "not handed over"
       cairn ls {DEVICE}:/ > /dev/null || echo "not handed back"
       cairn pool check {DEVICE}
       cairn pool remove {DEVICE}

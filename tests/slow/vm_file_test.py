@@ -37,8 +37,10 @@ def a_new_pool_survives():
 # Attached first: that recovers, and what was under way when the plug was pulled is no finding then.
 COUNT = f"""cairn ls {POOL}:/ > /dev/null && cairn pool check {POOL} || exit 1
       for n in 1 2 3 4 5 6; do
-        cairn cat {POOL}:/f$n > /run/got 2> /run/why || {{ grep -q "no such" /run/why && echo missing && continue; cat /run/why; exit 1; }}
-        if [ ! -s /run/got ]; then echo empty; else cmp /run/got /etc/services && echo whole || exit 1; fi
+        cairn cat {POOL}:/f$n > /run/got 2> /run/why ||
+          {{ grep -q "no such" /run/why && echo missing && continue; cat /run/why; exit 1; }}
+        if [ ! -s /run/got ]; then echo empty; continue; fi
+        cmp /run/got /etc/services && echo whole || exit 1
       done"""
 
 
@@ -63,7 +65,8 @@ def no_size_without_bytes():
     machine.run(
         f"""{PROGRAMS}/power_program write {POOL} fsync 1 > /run/acks &
       until [ -s /run/acks ]; do sleep 0.1; done; kill -STOP $!
-      for n in 1 2 3 4 5 6; do cairn cp /etc/services {POOL}:/f$n; done; sync; echo all; sleep 60""",
+      for n in 1 2 3 4 5 6; do cairn cp /etc/services {POOL}:/f$n; done
+      sync; echo all; sleep 60""",
         expect=137,
         pull_plug_on="all\n",
     )

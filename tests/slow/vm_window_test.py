@@ -39,7 +39,8 @@ import mmap, os, threading, signal
 with open(\\"m\\", \\"w+b\\") as f:
     f.truncate(8192)
     m = mmap.mmap(f.fileno(), 8192); m[0:3] = b\\"abc\\"; m.close()
-    threads = [threading.Thread(target=lambda n=n: os.pwrite(f.fileno(), b\\"t\\", 4096 + n)) for n in range(8)]
+    write = lambda n: os.pwrite(f.fileno(), b\\"t\\", 4096 + n)
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
     [t.start() for t in threads]; [t.join() for t in threads]
     f.seek(0); assert f.read(3) == b\\"abc\\"; f.seek(4096); assert f.read(8) == b\\"t\\" * 8
 if os.fork() == 0:
