@@ -23,7 +23,8 @@ Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map) {
   const file::Inode& inode = *map.inode;
   uint64_t shape = inode.shape.load();
   if ((shape & 1) == 0) return shape;
-  // Who changes it holds its lock. One that was killed is recovered by who waits.
+  // A process that changes the shape holds the inode's lock. If it was killed, the process that
+  // waits for the lock recovers it.
   const pool::SeatGuard seat(fs.pool, pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::Waiter waiter(fs.pool);
@@ -33,7 +34,7 @@ Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map) {
     shape = inode.shape.load();
     if ((shape & 1) == 0) return shape;
   }
-  return fail(EBUSY, "it is being cut; drain again when the process that cuts it goes on");
+  return fail(EBUSY, "it is being truncated; drain again when that has ended");
 }
 
 bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
@@ -63,9 +64,9 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
   pool::SeatGuard seat(fs.pool);
   if (!name.ok() || !seat.ok()) return;
   auto slot = file::find_name(fs, where.map, *name);
-  if (!slot.ok() || slot->inode != map.number) return;  // moved on meanwhile: not at home
+  if (!slot.ok() || slot->inode != map.number) return;  // it was moved meanwhile: not at home
   const uint64_t unit = (slot->unit + 1) | (is_new ? unit_is_new : 0);
-  // What is at home there already is so all the time.
+  // An inode whose home does not change must have one at every moment, also after a crash.
   const bool is_there = map.inode->lower_parent.load() == where.inode &&
                         (map.inode->lower_unit.load() & ~unit_is_new) == slot->unit + 1;
   if (!is_there) {
@@ -73,7 +74,7 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
     fs.pool.store_flush(map.inode->lower_parent, where.inode);
   }
   fs.pool.store_flush(map.inode->lower_unit, unit);
-  fs.pool.fence().ignore();  // told by the next one that matters
+  fs.pool.fence().ignore();  // a later fence, on which something depends, returns the error
 }
 
 bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
@@ -98,7 +99,7 @@ bool wait_for_tick(uint64_t time) {
 }
 
 int64_t clock_set_to() {
-  // A process that has to wait between the two looks sees too little.
+  // A process that loses the processor between the two readings computes too small a value.
   constexpr int looks = 4;
   int64_t most = INT64_MIN;
   for (int i = 0; i < looks; ++i) {
@@ -109,7 +110,7 @@ int64_t clock_set_to() {
 }
 
 bool is_set_back(int64_t since) {
-  constexpr int64_t tick = 10'000'000;  // the longest of Linux
+  constexpr int64_t tick = 10'000'000;  // ns: the longest tick of Linux
   return clock_set_to() < since - tick;
 }
 
@@ -117,8 +118,8 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   constexpr uint64_t seconds = 10;
   const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
   const int failed = lower_of(fs).raise_newest(directory, until).code();
-  // Else, if it fails, a drain that is killed makes later removals of the directory more careful;
-  // no more.
+  // If this fails and the drain is killed, later removals of the directory are more careful than
+  // they need be. Nothing else depends on it.
   return failed == ESTALE || failed == ENOENT ? 0 : until;
 }
 

@@ -32,7 +32,7 @@ class Collector {
       return Status();
     }
     auto inode = file::live_inode(fs_, listed.inode);
-    if (!inode.ok()) return Status();  // removed meanwhile
+    if (!inode.ok()) return Status();  // it was removed meanwhile
     const file::Map map{*inode, listed.inode};
     const std::string path = where.path + name_of(listed);
     if (S_ISDIR((*inode)->mode.load())) {

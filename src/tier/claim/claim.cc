@@ -23,12 +23,13 @@ namespace {
 
 std::string path_of(const std::string& directory) { return directory + "/" + claim_file; }
 
-// Whoever joins the claim of his job on another host waits here to take it over.
+// A host that joins the claim of its job writes its own claim under this name. That replaces the
+// claim when the first host leaves.
 constexpr const char* joined_prefix = ".cairn-claim-of-";
 std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid; }
 
-// Puts a claim where there is none, whole: EEXIST if there is one. `owner`: as the file system
-// shows it.
+// Creates a claim, complete from its first moment. -EEXIST: there is one. `owner`: of the file, as
+// the file system shows it.
 int64_t publish(int directory, const char* name, const std::string& text,
                 uint64_t* owner = nullptr) {
   const KeepTimes times(directory);
@@ -46,15 +47,16 @@ int64_t publish(int directory, const char* name, const std::string& text,
     if (result == 0 && owner != nullptr && sys::fstat(file.get(), &st) == 0) *owner = st.st_uid;
   }
   if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
-  if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
+  // Some file systems have no hard links.
+  if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)
     result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
   sys::unlinkat(directory, aside.c_str(), 0);
-  // A power loss must not free a directory for others whose pool survives.
+  // A pool may survive a power loss; so must the claim that keeps others out of its directory.
   if (result == 0) result = sys::fsync_directory(directory);
   return result;
 }
 
-// The same, over one that is there.
+// Creates a claim in the place of the one that is there, if any.
 int64_t replace(int directory, const char* name, const std::string& text,
                 uint64_t* owner = nullptr) {
   const std::string aside = claim_aside_name();
@@ -65,16 +67,16 @@ int64_t replace(int directory, const char* name, const std::string& text,
   return result == 0 ? sys::fsync_directory(directory) : result;
 }
 
-// Whose claims are believed in a directory.
+// The users whose claims count in a directory.
 struct Believed {
   uint64_t owner = no_owner;         // CoverRecord::owner
-  uint64_t of_directory = no_owner;  // the owner of the directory, where his word counts too
+  uint64_t of_directory = no_owner;  // the directory's owner, where that user's claims count too
   [[nodiscard]] bool has(uint32_t uid) const {
     return is_believed(uid, owner) || uid == of_directory;
   }
 };
 
-// Whoever owns a directory says whether it is covered.
+// Adds the directory's owner, who may say whether it is covered.
 int64_t believed_in(int directory, Believed* believed) {
   struct stat st = {};
   const int64_t result = sys::fstat(directory, &st);
@@ -82,7 +84,7 @@ int64_t believed_in(int directory, Believed* believed) {
   return result;
 }
 
-// The names of those who joined the claim.
+// The names of the claims of hosts that joined the claim.
 std::vector<std::string> joined_names(int directory) {
   std::vector<std::string> names;
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
@@ -95,7 +97,7 @@ std::vector<std::string> joined_names(int directory) {
   return names;
 }
 
-// 0 if it is the text of a claim, whole.
+// 0: this is the complete text of a claim.
 int64_t check_text(const std::string& text) {
   const std::string kind = "cairn claim ";
   if (text.rfind(kind, 0) != 0) return -EUCLEAN;
@@ -104,9 +106,8 @@ int64_t check_text(const std::string& text) {
   return claim.host.empty() || claim.pool.empty() || claim.uuid.empty() ? -EUCLEAN : 0;
 }
 
-// The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can
-// lie what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and
-// says what a claim does.
+// Reads a claim's text; 0 or -errno. Others may write to the directory and put a FIFO or an endless
+// file under the claim's name. -EUCLEAN: this is not a small regular file with the text of a claim.
 int64_t read_claim(int directory, std::string* text, const char* name = claim_file,
                    uint32_t* owner = nullptr) {
   constexpr size_t most_bytes = size_t{64} << 10;
@@ -126,8 +127,8 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
 }
 
-// Reads a claim that is believed. ENOENT for any other: others can make such a name, and neither
-// what lies under it nor an error of opening it (a lease, a mode) counts.
+// Reads a claim of a user whose claims count. -ENOENT for any other: every user may make a file of
+// this name, so neither its contents count nor an error of opening it (a lease, a mode).
 int64_t read_believed(int directory, const std::string& name, const Believed& believed,
                       std::string* text, uint32_t* owner = nullptr) {
   struct stat st = {};
@@ -135,12 +136,12 @@ int64_t read_believed(int directory, const std::string& name, const Believed& be
   if (!believed.has(st.st_uid)) return -ENOENT;
   uint32_t uid = st.st_uid;
   const int64_t read = read_claim(directory, text, name.c_str(), &uid);
-  if (!believed.has(uid)) return -ENOENT;  // exchanged meanwhile
+  if (!believed.has(uid)) return -ENOENT;  // somebody exchanged it meanwhile
   if (owner != nullptr) *owner = uid;
   return read;
 }
 
-// The name of one that has joined the claim, "" if nobody has.
+// The name of the claim of a host that joined; "" if no host has.
 std::string successor(int directory, uint64_t owner) {
   for (const std::string& name : joined_names(directory)) {
     std::string text;
@@ -149,18 +150,18 @@ std::string successor(int directory, uint64_t owner) {
   return "";
 }
 
-// The claim goes to one that has joined it, in one step, or away. What could not be brought back
-// then stays where it was put away, and holds up nobody; `*brought` says why.
+// Replaces the claim by that of a host that joined it, in one step; removes it if no host has.
+// Files that cannot be restored then stay where a drain displaced them; `*brought` says why.
 int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
   *brought = 0;
   const std::string next = successor(directory, owner);
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
   *brought = restore(directory, owner);
-  // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
+  // While there is a claim, a missing record means that somebody has removed it (parts.h).
   remove_records(directory, owner);
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
-  // One that joined meanwhile may have seen the claim still standing.
+  // A host may have joined before the claim was removed, and rely on it.
   const std::string late = successor(directory, owner);
   if (!late.empty())
     sys::renameat2(directory, late.c_str(), directory, claim_file, RENAME_NOREPLACE);
@@ -168,9 +169,8 @@ int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
 }
 
 Status brought_back(int64_t result, const std::string& directory) {
-  return result < 0
-             ? sys::failed(result, "bring back all that was put away below", path_of(directory))
-             : Status();
+  return result < 0 ? sys::failed(result, "displaced files below it cannot be restored", directory)
+                    : Status();
 }
 
 Status unreadable(int64_t result, const std::string& directory) {
@@ -186,12 +186,13 @@ Status unreadable(int64_t result, const std::string& directory) {
   return sys::failed(result, "claim", path_of(directory));
 }
 
-// Joins the claim `text` of the same job: true if it still stood when that was known to all.
+// Joins the claim `text` of the same job. False: the claim was removed before other hosts could see
+// that this one had joined.
 Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
                         const std::string& text, uint64_t* owner) {
   const std::string name = joined_name(own);
   int64_t result = publish(directory, name.c_str(), text_of(own), owner);
-  // Left there by an earlier job whose data were kept.
+  // An earlier job, whose data were kept, left its claim there.
   if (result == -EEXIST) result = replace(directory, name.c_str(), text_of(own), owner);
   if (result < 0) return sys::failed(result, "cannot be claimed", path);
   std::string now;
@@ -207,9 +208,9 @@ Status busy(const Claim& claim, const std::string& directory) {
               claim.pool.c_str(), path_of(directory).c_str());
 }
 
-// A job has ended on several hosts and left its data in their pools; the next one goes on with all
-// of them. So who has joined the claim of the job before may stay, as long as no other job has come
-// since.
+// A job may end on several hosts, leave its data in their pools, and be continued by the next job
+// on all of them. So a host that joined the claim of the job before may stay, as long as no other
+// job has come since.
 enum class Earlier : uint8_t { stranger, joined_before, overtaken };
 Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_t owner) {
   std::string text;
@@ -220,7 +221,7 @@ Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_
   return before.job == holder.job ? Earlier::joined_before : Earlier::overtaken;
 }
 
-// Whether the path of the pool in a claim may be looked at. What anybody has put into the directory
+// May the path of the pool in a claim of this user be looked at? A file that any user may write
 // must not lead to a path where the kernel waits (an automounter).
 bool may_be_followed(int directory, uint32_t uid, uint64_t owner) {
   Believed believed{owner};
@@ -233,13 +234,13 @@ uint64_t owner_of_claim(file::FileSystem& fs, const std::string& directory) {
   for_each_record(fs, [&](const std::string&, const CoverRecord& record) {
     if (record.path == directory) owner = record.owner;
     return Status();
-  }).ignore();  // then the user's, root's and the directory's owner's count
+  }).ignore();  // if it fails, the claims of the user, of root and of the directory's owner count
   return owner;
 }
 
-// Removes a void claim, unless somebody else was faster: among those of one host that find it void,
-// the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else
-// -errno.
+// Removes a void claim. Among the processes of one host that find it void, the kernel's lock on the
+// file decides which one does. Returns 0 or -errno; 0 also if the claim was removed or replaced
+// meanwhile.
 int64_t remove_void(int directory, uint64_t owner, const std::string& text, int64_t* brought) {
   *brought = 0;
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
@@ -273,7 +274,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
   own.token = request.token;
   ClaimTaken taken;
   constexpr int attempts = 100;
-  // The holder's own run of this job may be about to say so.
+  // On the host that holds the claim a run of this job may be about to put the job into it.
   constexpr auto pause = std::chrono::milliseconds(100);
   for (int i = 0; i < attempts; ++i) {
     const int64_t result = publish(fd.get(), claim_file, text_of(own), &taken.owner);
@@ -301,7 +302,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
     if (other.host == own.host && other.uuid == own.uuid) {
       CAIRN_TRY(adopt_token());
       taken.owner = uid;
-      // Those who join it look for their job there.
+      // Hosts that join a claim look for their job in it.
       const bool names_job = own.job.empty() || other.job == own.job;
       if (believed && names_job && other.token == own.token) return taken;
       if (own.job.empty()) own.job = other.job;
@@ -320,7 +321,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
     }
     if (other.host == own.host && may_be_followed(fd.get(), uid, request.owner) &&
         is_void(other, own, directory)) {
-      int64_t brought = 0;  // of a cover that is over: it holds up no new one
+      int64_t brought = 0;  // ignored: the cover has ended, and its files hold up no new one
       const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
     } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
@@ -343,7 +344,7 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
   for (const std::string& name : names) {
     std::string text;
     const int64_t read = read_believed(directory, name, {owner}, &text);
-    // Not a claim, or one that this user may not read.
+    // This is not a claim, or this user may not read it.
     if (read == -ENOENT || read == -EUCLEAN || read == -EACCES || read == -EPERM) continue;
     if (read < 0) return unreadable(read, path);
     const Claim claim = claim_of(text);
@@ -397,11 +398,11 @@ Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string&
   names.emplace_back(claim_file);
   for (const std::string& name : names) {
     std::string text;
-    // One that has just gone, or is none.
+    // It was removed just now, or is not a claim.
     if (read_believed(fd.get(), name, believed, &text) != 0) continue;
     Claim claim = claim_of(text);
     const bool is_known = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
-      return other.uuid == claim.uuid;  // handed on meanwhile
+      return other.uuid == claim.uuid;  // it became the claim while the names were read
     });
     if (is_known || claim.uuid == own.uuid) continue;
     if (claim.host == own.host && is_void(claim, own, directory)) continue;
@@ -418,7 +419,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   const KeepTimes times(fd.get());
   const Claim own = own_claim(fs, "");
   remove_claims_left(fd.get());
-  // First, so that nobody hands the claim on to who is leaving.
+  // This host leaves, so no other process may replace the claim by this host's.
   std::string text;
   const std::string joined = joined_name(own);
   if (read_believed(fd.get(), joined, {owner}, &text) == 0)

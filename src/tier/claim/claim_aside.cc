@@ -29,8 +29,8 @@ std::string digits_of(uint32_t value) {
   return text;
 }
 
-// Process numbers mean the same as long as the system runs, to all who are in one name space of
-// them.
+// Identifies the processes among which a process number means the same: those of one boot and one
+// PID namespace.
 std::string this_system() {
   std::string text;
   sys::read_file("/proc/sys/kernel/random/boot_id", &text);
@@ -69,7 +69,7 @@ void remove_claims_left(int directory) {
   const std::string system = this_system();
   std::vector<std::string> left;
   for (const sys::DirectoryEntry& entry : entries) {
-    // What has this form and is neither the claim nor one that has joined it.
+    // Only temporary files have this form: the claim has not, nor have claims of hosts that joined.
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))
       continue;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* foreign_prefix = "foreign-";
 
-// A symbolic link that leads nowhere: it is there with its text or not at all, and needs no room
-// for data.
+// The mark is a symbolic link that leads nowhere. A link is created together with its text, and
+// takes no blocks for data.
 struct Mark {
   std::string pool;  // its uuid
   std::string name;  // of the directory
@@ -23,7 +23,7 @@ struct Mark {
 
 std::string text_of(const Mark& mark) { return "pool:" + mark.pool + ":" + mark.name; }
 
-// -ENOENT: there is no mark of ours.
+// -ENOENT: the directory has no mark, or one that does not count.
 int64_t read_mark(int kept, uint64_t owner, Mark* mark) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(kept, kept_mark, &st); result < 0) return result;
@@ -43,7 +43,7 @@ int64_t write_mark(int kept, const Mark& mark) {
   return result < 0 ? result : sys::fsync_directory(kept);
 }
 
-// Opens a directory of the user. -ENOENT: no such thing has the name.
+// Opens a directory of the user. -ENOENT: there is none of this name.
 int64_t open_own(int covered, const std::string& name, uint64_t owner, sys::Descriptor* kept,
                  uint32_t* permissions) {
   const int64_t opened = sys::openat(covered, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -52,7 +52,7 @@ int64_t open_own(int covered, const std::string& name, uint64_t owner, sys::Desc
   sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  // One of root's is for runs of root.
+  // A directory of root's is for runs of root only.
   if (st.st_uid != geteuid() && st.st_uid != owner) return -ENOENT;
   *permissions = st.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   *kept = std::move(fd);
@@ -61,7 +61,7 @@ int64_t open_own(int covered, const std::string& name, uint64_t owner, sys::Desc
 
 bool is_closed(uint32_t permissions) { return permissions == S_IRWXU; }
 
-// Whoever can write to it can write notes of origins, too.
+// A user who can write to the directory can also write notes of origins.
 bool is_open_to_others(uint32_t permissions) { return (permissions & (S_IWGRP | S_IWOTH)) != 0; }
 
 // Opens a directory whose mark names it. -ENOENT: there is none; -EPERM: others can write to it.
@@ -80,13 +80,14 @@ std::string start_of_name(const Claim& own) {
   return drain_prefix + cover_name(own.host).substr(0, 8) + "-";
 }
 
-// Puts the mark into a directory in which nothing is. -EEXIST: it may not be the pool's.
+// Puts the mark into an empty directory. -EEXIST: the directory may not be the pool's.
 int64_t mark_new(int covered, const Mark& mark, uint64_t owner, sys::Descriptor* kept,
                  bool is_made) {
   uint32_t permissions = 0;
   int64_t result = open_own(covered, mark.name, owner, kept, &permissions);
   if (result < 0) return result == -ENOENT ? -EEXIST : result;
-  // Some file systems give each directory the same mode. One that was there can be the user's.
+  // A new directory may have other permissions, as some file systems give all directories the same
+  // ones. A directory that was there before may be the user's own.
   if (is_made ? is_open_to_others(permissions) : !is_closed(permissions)) return -EEXIST;
   std::vector<sys::DirectoryEntry> entries;
   result = list_of(kept->get(), &entries);
@@ -94,7 +95,7 @@ int64_t mark_new(int covered, const Mark& mark, uint64_t owner, sys::Descriptor*
   return result < 0 ? result : sys::fsync_directory(covered);
 }
 
-// -EEXIST: something else has the name.
+// Makes or opens a kept directory. -EEXIST: something else has the name.
 int64_t make_named(int covered, const Mark& mark, uint64_t owner, sys::Descriptor* kept) {
   const int64_t made = sys::mkdirat(covered, mark.name.c_str(), S_IRWXU);
   if (made < 0 && made != -EEXIST) return made;
@@ -104,20 +105,21 @@ int64_t make_named(int covered, const Mark& mark, uint64_t owner, sys::Descripto
   if (opened == 0) {
     if (found.pool != mark.pool) kept->reset();
     if (!kept->ok()) return -EEXIST;
-    // The user has opened it for reading, with all that lies there. What comes now can be private.
+    // The user has let others read the files in it. Files that come now may be private.
     if (!is_closed(permissions)) sys::fchmod(kept->get(), S_IRWXU);
     return 0;
   }
   if (opened == -EPERM) return -EEXIST;
   if (opened != -ENOENT) return opened;
-  // New, or left by a process that was killed here: then there is nothing in it.
+  // The directory is new, or empty because a process was killed here.
   const int64_t result = mark_new(covered, mark, owner, kept, made == 0);
   if (result < 0) kept->reset();
   if (result < 0 && made == 0) sys::unlinkat(covered, mark.name.c_str(), AT_REMOVEDIR);
   return result;
 }
 
-// A process was killed before it put the mark into it, or after it removed that.
+// Removes the directory of a process that was killed before it put in the mark, or after it removed
+// the mark.
 void remove_unmarked(int covered, const std::string& name, uint64_t owner) {
   sys::Descriptor kept;
   uint32_t permissions = 0;
@@ -144,7 +146,7 @@ std::vector<sys::Descriptor> find_kept_directories(const file::FileSystem& fs, i
   const Claim own = own_claim(fs, "");
   const std::string first = start_of_name(own) + own.uuid;
   std::vector<sys::DirectoryEntry> entries;
-  // Who may not list the covered directory has no other one.
+  // A user who may not list the covered directory has only the kept directory of the first name.
   if (list_of(covered, &entries) < 0) entries = {{first, 0}};
   std::vector<sys::Descriptor> found;
   for (const sys::DirectoryEntry& entry : entries) {

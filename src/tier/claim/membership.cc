@@ -13,17 +13,17 @@
 namespace cairn::tier {
 namespace {
 
-// Bytes of the pool's lock file, beyond those of the pool itself: one lock for all covers, one for
-// each cover's drain, and for each cover a range in which every member holds a byte, and one for
-// runs.
+// Bytes of the pool's lock file, beyond those of the pool itself: one for all covers, and one for
+// each cover's drain. Each cover also has a range in which every member locks a byte, and a range
+// in which every run does.
 constexpr uint64_t covers_byte = 1ULL << 42;
 constexpr uint64_t drain_bytes = covers_byte + 1;
 constexpr uint64_t member_bytes = 1ULL << 43;
 constexpr uint64_t run_bytes = 1ULL << 44;
-constexpr uint64_t most_members = 1 << 14;  // and most runs
+constexpr uint64_t most_members = 1 << 14;  // of a cover; also its most runs
 constexpr uint64_t name_slots = 1 << 20;
 
-// Two covers that share a slot wait for each other without need; no more than that.
+// Two covers that share a slot sometimes wait for each other without need. That is all.
 uint64_t slot_of(const std::string& name) {
   return std::strtoull(name.c_str(), nullptr, 16) % name_slots;
 }
@@ -85,7 +85,7 @@ Result<bool> has_other_members(const Cover& cover) {
 
 Result<bool> has_members(const file::FileSystem& fs, const std::string& name) {
   auto file = open_locks(fs);
-  if (file.code() == ENOENT) return false;  // as below
+  if (file.code() == ENOENT) return false;  // nobody has attached the pool in this boot
   if (!file.ok()) return file.status();
   return media::is_held(file->get(), first_member_byte(name), most_members);
 }
@@ -102,7 +102,7 @@ Result<int> hold_run(const Cover& cover) {
 
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name) {
   auto file = open_locks(fs);
-  // The lock file of a pool on a device is made by the first who attaches in this boot.
+  // The first process that attaches a pool on a device in this boot makes its lock file.
   if (file.code() == ENOENT) return false;
   if (!file.ok()) return file.status();
   return media::is_held(file->get(), first_run_byte(name), most_members);

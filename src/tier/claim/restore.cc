@@ -18,12 +18,11 @@ namespace cairn::tier {
 namespace {
 
 struct Kept {
-  // One of those in the covered directory: the very one that was looked at, whatever has its name
-  // by now.
+  // The kept directory that was looked at, even if another one has its name by now.
   std::shared_ptr<sys::Descriptor> directory;
-  std::string name;    // there
+  std::string name;    // in the kept directory
   std::string origin;  // its path below the covered directory
-  uint64_t time = 0;   // when it was put away
+  uint64_t time = 0;   // when a drain displaced it
 };
 
 int64_t read_origin(int kept, const std::string& name, Kept* item) {
@@ -34,7 +33,7 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
   struct stat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
   if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > static_cast<off_t>(longest))
-    return -ENOENT;  // no note of ours
+    return -ENOENT;  // it is not a note of Cairn's
   item->time = sys::mtime_of(st);
   item->origin.assign(longest, '\0');
   const int64_t n = sys::pread(file.get(), item->origin.data(), longest, 0);
@@ -57,7 +56,7 @@ int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<Kept>*
   return first_error;
 }
 
-// The directory that a path lies in, and its last component. Through no links.
+// Opens the directory that a path lies in, and finds its last component. Follows no links.
 int64_t open_parent(int above, const std::string& path, sys::Descriptor* parent,
                     std::string* name) {
   int64_t fd = sys::openat(above, ".", O_RDONLY | O_DIRECTORY);
@@ -100,7 +99,8 @@ int64_t restore(int directory, uint64_t owner) {
   int64_t first_error = 0;
   for (const sys::DirectoryEntry& entry : entries) {
     if (entry.name.rfind(drain_prefix, 0) != 0) continue;
-    // Others may write to the covered directory, and would say where what is theirs goes.
+    // Other users may write to the covered directory. Only directories that are ours count: in
+    // others, they could say where their own files go.
     const auto kept = std::make_shared<sys::Descriptor>();
     int64_t result = open_kept_directory(directory, entry.name, owner, kept.get());
     if (result == -ENOENT) continue;
@@ -109,14 +109,14 @@ int64_t restore(int directory, uint64_t owner) {
     if (first_error == 0) first_error = result;
   }
   if (found.empty()) return first_error;
-  // A directory before what lies in it; of several that had a name the last.
+  // Restores a directory before the files in it, and of several files of one name the newest.
   std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
     return a.origin.size() != b.origin.size() ? a.origin.size() < b.origin.size() : a.time > b.time;
   });
   const KeepTimes times(directory);
   for (const Kept& item : found)
     if (const int64_t result = restore(directory, item); first_error == 0) first_error = result;
-  // What drains have kept in one may stay there.
+  // Removes kept directories that are empty now.
   for (const auto& place : places) remove_kept_directory(directory, owner, place->get());
   return first_error;
 }

@@ -1,4 +1,4 @@
-// When a claim of this host's name means nothing any more.
+// Decides when a claim with this host's name is void.
 #include "file/recovery/attach.h"
 #include "pool/lanes/attach_lock.h"
 #include "tier/claim/claim.h"
@@ -9,18 +9,18 @@
 namespace cairn::tier {
 namespace {
 
-// The pool that the claim names is not at its path here. It is gone if this is the place that the
-// claim means, or if that was memory of a boot before; another container, or a namesake of this
-// host, may have it still.
+// The pool that the claim names is not at its path here. Is it lost? It is if the claim means this
+// place, or memory of an earlier boot of this machine. If not, another container, or another
+// machine of the same name, may still have the pool.
 bool is_lost(const Claim& claim, const Claim& own) {
   if (claim.boot == own.boot) return !claim.place.empty() && claim.place == place_of(claim.pool);
   return !claim.machine.empty() && claim.machine == own.machine;
 }
 
-// Whoever covers a directory names the pool by its whole path.
+// A claim of Cairn names its pool by an absolute path.
 bool names_pool(const Claim& claim) { return claim.pool.rfind('/', 0) == 0; }
 
-// Is there anything in this cover of a pool that nobody has attached?
+// Does the cover hold undrained data? Nobody has attached its pool.
 bool holds_data(file::FileSystem& fs, const std::string& name) {
   auto state = state_of_cover(fs, name);
   return !state.ok() || !state->all_drained;
@@ -41,7 +41,7 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
   options.read_only = true;
   options.no_recovery = true;
   auto fs = file::attach(claim.pool, options);
-  // A pool that is there and cannot be looked at counts.
+  // A pool that is there and cannot be read may hold data, so its claim counts.
   if (!fs.ok()) return (fs.code() == ENOENT || fs.code() == ENOTDIR) && is_lost(claim, own);
   if (own_claim(**fs, "").uuid != claim.uuid) return is_lost(claim, own);
   bool needed = false;

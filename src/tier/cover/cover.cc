@@ -28,7 +28,7 @@ Result<std::string> real_directory(const std::string& directory) {
   return path;
 }
 
-// The rest of opening and joining; the caller holds the lock on covers, and there is a record.
+// Makes this process a member of a cover that has a record. The caller holds the lock on covers.
 Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, const std::string& path,
                                      const WhenAlone& when_alone, bool needs_lower = true) {
   auto cover = std::make_unique<Cover>();
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   if (!status.ok()) {
     const std::string text = last_detail();
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())
-      drop_claim(fs, *path, wanted.owner).ignore();  // the failure that is told is the first one
+      drop_claim(fs, *path, wanted.owner).ignore();  // the caller gets the first failure
     return fail(status.code(), "%s", text.c_str());
   }
   return enter(fs, *covers, *path, options.when_alone);
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
 Result<std::unique_ptr<Cover>> join_kept(file::FileSystem& fs, const std::string& directory) {
   auto path = real_directory(directory);
   CAIRN_TRY_ASSIGN(lock, lock_covers(fs));
-  // A symbolic link may have its path by now.
+  // The covered directory may be gone, and a symbolic link may have its path by now.
   if (!path.ok() || find_record(fs, *path).code() == ENOENT) path = directory;
   CAIRN_TRY(find_record(fs, *path).status());
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
@@ -131,7 +131,7 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
   if (others.ok() && *others)
     status = fail(EBUSY, "%s: other processes are in it", cover.path.c_str());
   if (status.ok() && only_drained) {
-    // Somebody may have come and gone since the drain.
+    // A process may have joined the cover since the drain, changed files and left.
     auto all = is_all_drained(fs, cover.top);
     auto parts = has_parts(fs, cover.name);
     status = all.ok() ? parts.status() : all.status();
@@ -143,12 +143,13 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
   const uint64_t owner = record.ok() ? record->owner : no_owner;
   if (status.ok()) status = remove_record(fs, cover.covers, cover.name);
   if (!status.ok()) {
-    // Still a member, then; without a byte of its own it would not be counted, which is all.
+    // This process remains a member. If this fails, other processes do not count it.
     const std::string detail = last_detail();
     become_member(cover).ignore();
     return fail(status.code(), "%s", detail.c_str());
   }
-  // From here on the cover does not exist; what a killed process leaves is removed by the next one.
+  // From here on the cover does not exist. If this process is killed, the next one that opens a
+  // cover removes the rest.
   CAIRN_TRY(wipe(fs, cover.covers, cover.name));
   CAIRN_TRY(wipe_parts(fs, cover.name));
   CAIRN_TRY(Journal::remove(fs, cover.covers, cover.name));

@@ -14,7 +14,8 @@
 namespace cairn::tier {
 namespace {
 
-// Others can move the claim of the user into a directory of their own, and that to the path.
+// Other users can move the user's claim into a directory of their own, and move that to the path.
+// So the directory's owner must be the same as before.
 Result<bool> may_be_covered(const CoverRecord& record, int directory, const std::string& path) {
   struct stat st = {};
   if (const int64_t result = sys::fstat(directory, &st); result < 0)
@@ -38,7 +39,7 @@ Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& re
   return are_same(marks, record.marks) ? Covered::unclaimed : Covered::other;
 }
 
-// Open a covered directory (O_PATH), and say whether it still is that.
+// Opens the covered directory (O_PATH) and tells whether it still is the one that was covered.
 Result<Covered> open_and_look(const file::FileSystem& fs, const CoverRecord& record,
                               const std::string& path, sys::Descriptor* directory) {
   const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
@@ -93,7 +94,7 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
   request.owner = record->owner;
   if (is_known)
     request.before_adopting = [&](const std::string& token) -> Status {
-      // Whichever of the two a killed process leaves in the claim, it is this directory's.
+      // A process that is killed here leaves either token in the claim: the record knows both.
       CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
       record->earlier_token = record->token;
       record->token = token;
@@ -141,7 +142,7 @@ Status confirm(const Cover& cover, bool copy_counts, const Notice& notice) {
   file::FileSystem& fs = *cover.fs;
   CAIRN_TRY_ASSIGN(lock, lock_covers(fs));
   auto record = find_record(fs, cover.path);
-  if (record.code() == ENOENT) return Status();  // the drain tells
+  if (record.code() == ENOENT) return Status();  // the drain returns that error
   CAIRN_TRY(record.status());
   uint64_t device = 0;
   CAIRN_TRY_ASSIGN(found, look_at_path(fs, *record, &device));
@@ -154,7 +155,8 @@ Status confirm(const Cover& cover, bool copy_counts, const Notice& notice) {
     const bool is_changed = *record != before;
     const Status status =
         is_changed ? write_record(fs, cover.covers, cover.name, *record) : Status();
-    // A full pool is drained all the same, and the directory is recognised again the next time.
+    // A full pool has no room for the record. It is drained all the same, and the next drain
+    // recognises the directory again.
     if (status.code() != ENOSPC || record->records_lost) CAIRN_TRY(status);
     if (found == Covered::unclaimed) tell_claimed_again(found, cover.path, notice);
     return Status();

@@ -16,7 +16,7 @@ Status leads_out(const Cover& cover, const char* path) {
   return fail(EXDEV, "%s: does not lie in the covered directory %s", path, cover.path.c_str());
 }
 
-// The path from the covered directory on; "." for itself.
+// The path below the covered directory; "." for the directory itself.
 Result<std::string> below(const Cover& cover, const char* path) {
   if (path == nullptr) return fail(EFAULT, "the path is NULL");
   if (path[0] != '/') return std::string(path);

@@ -13,15 +13,15 @@
 namespace cairn::tier {
 namespace {
 
-// The claim stays, so nobody else brings back what was put away for changes that are discarded. A
-// drain of the next cover would remove it.
+// Restores files that a drain displaced for changes that are now discarded. The claim stays, so no
+// other process restores them, and a drain of the next cover would remove them.
 Status restore_below(const std::string& path, uint64_t owner) {
   const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());
   const int64_t brought = restore(fd.get(), owner);
-  return brought < 0 ? sys::failed(brought, "bring back all that was put away below", path)
+  return brought < 0 ? sys::failed(brought, "displaced files below it cannot be restored", path)
                      : Status();
 }
 
@@ -37,7 +37,7 @@ Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string&
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, name));
   options.left(state);
   if (state.in_use) return Status();
-  // Nobody is in it, and nobody can come while we hold the lock on covers.
+  // No process is in the cover, and none can join while this one holds the lock on covers.
   auto draining = lock_drain(fs, name);
   if (!draining.ok()) return draining.status();
   Cover cover;
@@ -47,11 +47,13 @@ Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string&
   cover.covers = covers;
   CAIRN_TRY_ASSIGN(top, find_child(fs, covers, name));
   cover.top = top;
-  // First: a process that is killed before the record goes leaves removals that are still known.
+  // Before the record is removed: if this process is killed in between, the cover still knows which
+  // files were removed.
   CAIRN_TRY(restore_below(path, record->owner));
   if (options.before_discard) CAIRN_TRY(options.before_discard(cover));
   CAIRN_TRY(remove_record(fs, covers, name));
-  // As in discard_cover(): from here on it does not exist.
+  // From here on the cover does not exist. If this process is killed, the next one that opens a
+  // cover removes the rest.
   CAIRN_TRY(wipe(fs, covers, name));
   CAIRN_TRY(wipe_parts(fs, name));
   return Journal::remove(fs, covers, name);

@@ -20,8 +20,7 @@
 namespace cairn::tier {
 namespace {
 
-// There is something below this directory of the pool that this drain may write while a run goes
-// on, and that is no directory.
+// Is there a file below this directory of the pool that this drain may write while a run goes on?
 Result<bool> has_work(DrainState& state, const Where& top) {
   return any_name(state.fs, top, false,
                   [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
@@ -33,15 +32,15 @@ Result<bool> has_work(DrainState& state, const Where& top) {
                   });
 }
 
-// Whether a directory that lower does not have needs no place there, because nothing below it is to
-// be written: now, or at all. Else lower would get the empty skeleton of a tree.
+// Can a directory that lower lacks be left out, because nothing below it is to be written now, or
+// at all? Otherwise lower would get a tree of empty directories.
 bool needs_no_place(DrainState& state, const Where& where, const file::Listed& listed,
                     const file::Map& map) {
   const DrainMode mode = drain_mode_in(state.fs, map, where.mode);
   const Where below{listed.inode, map, "", false, {}, mode};
   if (state.is_left_to_later(mode)) {
     auto work = has_work(state, below);
-    if (!work.ok() || *work) return false;  // what cannot be listed is told by the walk
+    if (!work.ok() || *work) return false;  // the walk reports what cannot be listed
     state.postponed.insert(listed.inode);
     state.waiting.insert(where.inode);
     return true;
@@ -51,9 +50,9 @@ bool needs_no_place(DrainState& state, const Where& where, const file::Listed& l
   return undrained.ok() && !*undrained;
 }
 
-// A directory that is about to be looked through. What somebody has removed in lower is made again
-// if something is to be written there, as a file is that was changed here; else it stays removed.
-// False: nothing is to be done in it.
+// Somebody has removed in lower a directory that the drain is about to enter. It is made again if
+// something is to be written there, as a changed file would be; if not, it stays removed. False:
+// nothing is to be done in it.
 bool make_again(const DrainName& item, std::optional<file::LowerIdentity>* identity) {
   auto needed =
       has_undrained(item.state.fs, {item.listed.inode,
@@ -78,7 +77,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         if (state.cancelled) return Status(ECANCELED);
         if (!state.is_asked_for(listed.inode)) return Status();
         auto inode = file::live_inode(state.fs, listed.inode);
-        if (!inode.ok()) return Status();  // removed meanwhile
+        if (!inode.ok()) return Status();  // it was removed meanwhile
         const file::Map map{*inode, listed.inode};
         const bool at_top = where.inode == state.top.inode;
         if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
@@ -101,8 +100,8 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
         std::optional<file::LowerIdentity> identity = remembered_of(listed);
-        // It has come here since the plan was made. Once it has its place, nobody knows the old
-        // one.
+        // The directory was moved here after the plan was made. Once the drain has made it here,
+        // its old path is not known any more.
         if ((where.is_moved || !is_at_home(where, listed, map)) &&
             state.old_paths.count(listed.inode) == 0)
           note_old_path(state, where, listed, map);
@@ -117,7 +116,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         if (state.gone.count(listed.inode) != 0 &&
             !make_again({state, where, lower, listed, map}, &identity))
           return Status();
-        // Nothing was changed below a directory that was never entered.
+        // No process has listed a lazy directory, so nothing was changed below it.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
           directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
                                   identity, drain_mode_in(state.fs, map, where.mode),
@@ -142,8 +141,8 @@ void create(DrainState& state, const Where& top) {
   }
 }
 
-// A name that no other drain of the same directory has, with the host so that leftovers have an
-// owner.
+// A name that no other drain of the same directory uses. It holds the host, so that files which
+// drains leave behind can be told apart.
 std::string aside_name(const file::FileSystem& fs) {
   return std::string(drain_prefix) + cover_name(own_claim(fs, "").host).substr(0, 8) + "-" +
          sys::random_name();
@@ -163,7 +162,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   const Where top = top_of(fs, {*inode, cover.top}, cover.path);
   DrainState state(cover, top, **known, calls, *report);
   CAIRN_TRY_ASSIGN(covered, open_covered(cover));
-  if (!covered.directory.ok()) return Status();  // it is gone, and nothing is to be drained
+  if (!covered.directory.ok()) return Status();  // the directory is gone; nothing is to be drained
   state.owner = covered.owner;
   state.beneath = Beneath(std::move(covered.directory), cover.path);
   remove_claims_left(state.beneath.fd());
@@ -174,7 +173,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   note_open_files(state);
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
-  // While programs run, each file is looked at by itself, and what fits goes (drain_file.cc).
+  // While programs run, drain_file.cc checks the room for each file, and writes those that fit.
   if (!calls.while_running || calls.while_running->at_end) CAIRN_TRY(check_room(state, plan));
   state.total = plan.bytes;
   CAIRN_TRY(state.journal.begin_drain(state.begun));
@@ -194,7 +193,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
 
 Status end_drain(const Cover& cover) {
   auto lock = try_lock_drain(*cover.fs, cover.name);
-  if (lock.code() == EAGAIN) return Status();  // another drain has begun, and ends by itself
+  if (lock.code() == EAGAIN) return Status();  // another drain is at work, and notes its own end
   if (!lock.ok()) return lock.status();
   auto begun = Journal::drain_begun(*cover.fs, cover.covers, cover.name);
   if (!begun.ok() || *begun == 0) return begun.status();

@@ -29,7 +29,7 @@
 namespace cairn::tier {
 namespace {
 
-// Which file or directory of the system one is.
+// Identifies a file or directory of the system.
 struct SystemInode {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -43,20 +43,21 @@ int64_t inode_of(int fd, SystemInode* inode) {
   return result;
 }
 
-// Of a directory that a drain has made, until everything is in it: also after a kill.
+// The mode of a directory that a drain has made, until the drain has written everything in it. A
+// drain after a kill recognises the directory by it.
 constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
 
-// A directory of the pool, on the way down from the top.
+// A directory of the pool that the walk is in.
 struct Level {
   file::Map map;
   std::string below;       // its path below the top, "" or with a slash at its end
-  SystemInode there = {};  // the one that it is written to
+  SystemInode there = {};  // the directory that it is written to
   bool made = false;       // the other directory did not have it
   bool touched = false;    // something was written in it
   std::vector<file::Listed> directories = {};  // still to be visited
 };
 
-// A file with several names, at the first one that was written.
+// The first name that was written of a file with several names.
 struct Written {
   std::string path;
   SystemInode there;
@@ -74,8 +75,8 @@ class Writer {
         calls_(calls),
         report_(report),
         total_(total) {
-    // The same for every attempt of this pool: one that was killed leaves a file that the next one
-    // replaces.
+    // Each attempt of this pool uses this name. If one is killed, the next one replaces the file
+    // that it left.
     const Claim own = own_claim(fs_, "");
     aside_ =
         drain_prefix + cover_name(own.host).substr(0, 8) + "-" + cover.name + cover_name(own.uuid);
@@ -126,7 +127,7 @@ class Writer {
   }
 
  private:
-  // --- what a person is told ---
+  // --- reports ---
   void tell(const std::string& text) const {
     if (calls_.problem) calls_.problem(text.c_str());
   }
@@ -141,7 +142,7 @@ class Writer {
     tell(path + ": something else is there already; it stays, and so does the pool's");
   }
   void missing(const std::string& path, bool is_directory) {
-    // It still lies where it was read.
+    // If the covered directory is still there, so are the bytes that were only read.
     if (!report_.is_lost) return;
     ++report_.missing;
     tell(cover_.path + "/" + path +
@@ -172,11 +173,12 @@ class Writer {
     return !cancelled_;
   }
 
-  // Nobody but the user, root, or the owner that the pool says has made it, or could have.
+  // Only the user, root, or the file's owner as of the pool can have made it.
   [[nodiscard]] bool is_of_ours(const file::Map& map, const struct stat& st) const {
     return is_believed(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
   }
-  // Another name of the file may become a link to it: it gives no other rights than the pool says.
+  // May the file's other names become links to it? They may if it gives the rights that the pool
+  // says, and no more.
   [[nodiscard]] bool may_be_linked(const file::Map& map, const struct stat& st) const {
     constexpr uint32_t permissions = 07777;
     return is_of_ours(map, st) &&
@@ -185,7 +187,8 @@ class Writer {
   }
 
   // --- directories ---
-  // Others may be able to exchange it for another one, which is not written to.
+  // ESTALE: another directory has its place by now. Other users may be able to exchange it, and
+  // must not get the files.
   Result<sys::Descriptor> open(const Level& level) const {
     const std::string path = path_of(level);
     const int64_t opened = beneath_.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -224,7 +227,8 @@ class Writer {
     if (!status.ok() && !cancelled_) failed(path, status);
   }
 
-  // Makes sure that the other directory has it; false if it has not, which has been told.
+  // Makes sure that the other directory has this directory. False: it has not, and a report was
+  // made.
   bool make(Level& above, const file::Listed& listed, Level* level) {
     const std::string path = path_of(*level);
     const auto directory = open(above);
@@ -232,7 +236,7 @@ class Writer {
       failed(path, directory.status());
       return false;
     }
-    // It gets its mode when everything is in it.
+    // It gets its own mode when everything is in it.
     const int64_t made = sys::mkdirat(directory->get(), listed.name, unfinished_mode);
     if (made < 0 && made != -EEXIST) {
       failed(path, sys::failed(made, "mkdir", path));
@@ -253,8 +257,8 @@ class Writer {
       failed(path, sys::failed(looked, "open", path));
       return false;
     }
-    // One that has names was not made here: somebody has exchanged it. Whoever owns one gets at all
-    // that is written into it.
+    // If there are names in a new directory, somebody has exchanged it. The owner of a directory
+    // can read all files that are written into it, so it must be a trusted user.
     if (!entries.empty() || !is_of_ours(level->map, st)) {
       conflict(path);
       return false;
@@ -266,7 +270,7 @@ class Writer {
     return true;
   }
 
-  // Names become durable, and a new directory gets its owner, mode and times.
+  // Gives a new directory its owner, mode and times, and makes names durable.
   void finish(const Level& level) {
     if (!level.made && !level.touched) return;
     const std::string path = path_of(level);
@@ -281,7 +285,7 @@ class Writer {
       failed(path, sys::failed(result, "fsync", path));
   }
 
-  // --- everything else ---
+  // --- files, links and special files ---
   void write_name(Level& level, int directory, const file::Listed& listed, const file::Map& map) {
     const std::string path = path_of(level) + "/" + name_of(listed);
     const auto first = linked_.find(map.number);
@@ -305,7 +309,7 @@ class Writer {
       level.touched = true;
       ++report_.drained.files;
     }
-    const bool is_written = looked < 0 && S_ISREG(st.st_mode);  // through its own descriptor
+    const bool is_written = looked < 0 && S_ISREG(st.st_mode);  // `st` is of the file itself
     if (map.inode->links.load() > 1 && (is_written || may_be_linked(map, st)))
       linked_.emplace(map.number, Written{path, {st.st_dev, st.st_ino}});
   }
@@ -319,10 +323,11 @@ class Writer {
            link_open_file(file.get(), directory, name) == 0;
   }
 
-  // `*st`: of what was written.
+  // `*st`: of the file that was written.
   Status write_new(int directory, const file::Listed& listed, const file::Map& map,
                    const std::string& path, struct stat* st) {
-    // Of an attempt that was killed; or somebody else has taken the name.
+    // A drain that was killed may have left a file of this name. If it cannot be removed, another
+    // user has the name.
     const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
     if (removed < 0 && removed != -ENOENT)
       aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
@@ -358,7 +363,7 @@ class Writer {
     return Status();
   }
 
-  // `*st`: of the name; of what was compared when this returns true.
+  // `*st`: what the name leads to; on return true, the file that was compared.
   Result<bool> is_same_there(int directory, const file::Listed& listed, const file::Map& map,
                              struct stat* st) {
     const auto mode = static_cast<uint32_t>(map.inode->mode.load());

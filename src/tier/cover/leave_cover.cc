@@ -50,11 +50,11 @@ Result<bool> leave_if_behind(file::FileSystem& fs, const CoverRecord& record,
   CAIRN_TRY_ASSIGN(parts, has_parts(fs, cover.name));
   if (others || run || parts) return false;
   const auto draining = try_lock_drain(fs, cover.name);
-  if (draining.code() == EAGAIN) return false;  // a keeper's, which a run does not wait for
+  if (draining.code() == EAGAIN) return false;  // a keeper drains, and a run does not wait for it
   CAIRN_TRY(draining.status());
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
   CAIRN_TRY_ASSIGN(top, find_child(fs, covers, cover.name));
-  if (top == 0) return false;  // its process was killed before it was made
+  if (top == 0) return false;  // the process that opened the cover was killed before it made it
   CAIRN_TRY_ASSIGN(behind, is_behind(fs, top));
   if (!behind) return false;
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));

@@ -19,7 +19,7 @@
 namespace cairn::tier {
 namespace {
 
-// Directories that a process left which died while it opened or discarded their cover.
+// Removes directories of covers whose process died while it opened or discarded them.
 Status remove_unfinished(file::FileSystem& fs, uint64_t covers) {
   auto inode = file::live_inode(fs, covers);
   if (!inode.ok()) return inode.status();
@@ -34,7 +34,7 @@ Status remove_unfinished(file::FileSystem& fs, uint64_t covers) {
   return Status();
 }
 
-// The directory that stands for lower: as lower's own, and lazy.
+// Makes the directory that stands for lower. It is lazy, and has lower's owner, mode and times.
 Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
                 const std::string& path) {
   struct stat st = {};
@@ -67,21 +67,21 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
 Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name,
                   CoverRecord record) {
   auto before = read_record(fs, covers, name);
-  // A run without a launcher, which looks into the job, does not end the launch.
+  // A run without a launcher may join the cover of a launch, which goes on.
   if (before.ok() && record.launch.empty()) record.launch = before->launch;
   if (before.ok() && *before == record) return Status();
   if (!before.ok() && before.code() != ENOENT) return before.status();
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
     CAIRN_TRY(wipe_parts(fs, name));
-    // A journal that is there is about another cover's inodes. The new one has its space from the
-    // start: a drain of a full pool needs none.
+    // A journal that is there is about the inodes of an earlier cover. The new one gets its space
+    // now, so that a drain of a full pool needs no more.
     CAIRN_TRY(Journal::remove(fs, covers, name));
     CAIRN_TRY(Journal().open(fs, covers, name));
     CAIRN_TRY(make_top(fs, covers, name, record.path));
   }
   const Status status = write_record(fs, covers, name, record);
-  // A full pool goes on with what it has noted of the directory before.
+  // A full pool has no room for the new record, and the earlier one will do.
   const bool is_needed = !before.ok() || before->job != record.job || before->keep != record.keep;
   return status.code() == ENOSPC && !is_needed ? Status() : status;
 }

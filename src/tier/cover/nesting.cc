@@ -17,8 +17,8 @@ bool is_below(const std::string& path, const std::string& ancestor) {
          (ancestor == "/" || path[ancestor.size()] == '/');
 }
 
-// Only the owner of a directory makes a pool of it: in one that is open to others, anybody can put
-// a file under the name of a segment.
+// Is this directory a pool? Only if no other user can write to it, because such a user could put in
+// a file with the name of a segment.
 bool is_pool(const std::string& directory) {
   constexpr uint32_t open_to_others = S_IWGRP | S_IWOTH;
   struct stat above = {};
@@ -36,7 +36,7 @@ bool is_pool(const std::string& directory) {
          magic == format::superblock_magic;
 }
 
-// Covers do not nest, and none holds its own pool.
+// Refuses a path below a pool or below a covered directory.
 Status refuse_below(const std::string& path) {
   for (std::string above = path;;) {
     if (is_pool(above)) return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
@@ -67,7 +67,7 @@ Status refuse_nested(file::FileSystem& fs, const std::string& path) {
 Status refuse_elsewhere(const Cover& cover, const std::string& path) {
   CAIRN_TRY(refuse_below(path));
   if (!is_claimed(path)) return Status();
-  // The path of the cover may have a claim of this pool, which is not believed.
+  // The cover's own path may hold a claim of this pool, which is no obstacle.
   if (path == cover.path) {
     CAIRN_TRY_ASSIGN(others, other_claims(*cover.fs, path));
     if (others.empty()) return Status();

@@ -16,7 +16,7 @@
 namespace cairn::tier {
 namespace {
 
-// Whether lower has the directories of a name where the pool has them.
+// Does lower have the directories above a name, where the pool has them?
 enum class Home : uint8_t { missing, unfinished, there };
 
 Home home_of(file::FileSystem& fs, const CoveredName& name) {
@@ -54,7 +54,7 @@ Result<bool> is_not_drained(const Cover& cover, const CoveredName& name) {
       name.map);
 }
 
-// The path in lower.
+// The path of a name in lower.
 Result<std::string> path_in_lower(const Cover& cover, const CoveredName& name,
                                   const file::Listed& entry) {
   CAIRN_TRY_ASSIGN(directory, file::path_of(*cover.fs, cover.top, name.directory.number));
@@ -110,7 +110,7 @@ Result<Residency> residency_of(const Cover& cover, const CoveredName& name) {
   }
   found.pool_bytes = attributes.blocks * format::block_size;
   CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
-  // One that was renamed is not written.
+  // A file that was only renamed is linked in lower, not written.
   if (!drained && !never && !file::has_only_moved(*name.map.inode))
     found.undrained_bytes = std::min(found.size, found.pool_bytes);
   return found;

@@ -28,7 +28,7 @@ Result<sys::Descriptor> open_kept(file::FileSystem& fs, const Known& known) {
   return kept;
 }
 
-// Says in a file beside it where in the covered directory it belongs.
+// Writes a note beside a displaced file: its path below the covered directory.
 int64_t note_origin(int kept, const std::string& there, const std::string& origin) {
   const std::string name = origin_prefix + there;
   const int64_t opened =
@@ -41,8 +41,8 @@ int64_t note_origin(int kept, const std::string& there, const std::string& origi
   return synced < 0 ? synced : sys::fsync_directory(kept);
 }
 
-// By one name in two directories: nobody else's file may be moved, whatever came between a look and
-// the rename.
+// Moves a file of lower into the kept directory. If another file got its name between the look and
+// the rename, that file is given back.
 Status move(const Known& known, const file::LowerIdentity& identity, int from, int to,
             const std::string& name, const std::string& path) {
   const std::string there = kept_name(name);

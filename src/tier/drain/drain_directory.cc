@@ -1,4 +1,5 @@
-// Directories that are new in the pool, came to their name by a move, or were removed in lower.
+// Makes in lower the directories that are new in the pool, were moved there, or were removed in
+// lower.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,15 +17,15 @@
 namespace cairn::tier {
 namespace {
 
-// What stood in the way is gone. The file system may give its number to the directory that comes
-// now: what the pool remembers must not be taken for that one if this drain is killed before it has
-// noted it.
+// Notes that lower has nothing under this name. The file system may give the inode number of the
+// removed file to the new directory. If this drain is killed before it notes the new directory, the
+// next one must not take that for the old file.
 void forget(DrainState& state, const Where& where, const file::Listed& listed) {
-  remember(state, where, name_of(listed), nullptr).ignore();  // told by the one that follows
+  remember(state, where, name_of(listed), nullptr).ignore();  // the next remember() has the error
 }
 
-// While a drain puts names into a directory that it has made. Other nodes of the job, which find it
-// there, tell by that mode that it is one of theirs.
+// The mode of a new directory while a drain puts names into it. Other nodes of the job that find
+// the directory tell by this mode that the job has made it.
 constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
 
 bool is_in_group(uint32_t group) {
@@ -35,15 +36,16 @@ bool is_in_group(uint32_t group) {
          std::find(groups.begin(), groups.begin() + count, group) != groups.begin() + count;
 }
 
-// The directory of the records has that mode too (records_directory.h), and others may be able to
-// exchange the two. So this one gets the set-user-ID bit as well, which mkdir cannot give: it means
-// nothing for a directory. Where a file system does not keep it, only that defence is missing.
+// Marks a new directory as unfinished. The directory of the records has unfinished_mode too
+// (records_directory.h), and other users may be able to exchange the two. So a new directory gets
+// the set-user-ID bit as well, which mkdir cannot give and which means nothing for a directory. A
+// file system that does not keep the bit only lacks this defence.
 void mark_unfinished(int directory, struct stat* st) {
   const uint32_t inherited = st->st_mode & S_ISGID;
-  // The kernel would take that bit away, which gives what is made in the directory its group.
+  // The kernel would clear the set-group-ID bit, by which new files get the directory's group.
   if (inherited != 0 && !is_in_group(st->st_gid)) return;
   sys::chmodat(AT_FDCWD, path_of_open(directory).c_str(), S_ISUID | unfinished_mode | inherited);
-  sys::fstat(directory, st);  // for its ctime; refused: the old one will do
+  sys::fstat(directory, st);  // for its ctime; if it fails, the old one will do
 }
 
 bool is_empty(int directory) {
@@ -54,12 +56,13 @@ bool is_empty(int directory) {
   return sys::list(fd.get(), &entries) == 0 && entries.empty();
 }
 
-// What stands in the way goes, if it is what the pool remembers there.
+// Removes or displaces what has the directory's name in lower, if it is what the pool remembers
+// there.
 bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
               const file::Map& map, InLower in_lower, const struct stat& st) {
   const std::string path = where.path + "/" + name_of(listed);
   if (S_ISDIR(st.st_mode)) {
-    // Any directory will do, whoever made it, except the one that this one has replaced.
+    // Any directory will do, except one that this directory has replaced in the pool.
     const bool is_replaced =
         in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
@@ -94,8 +97,8 @@ std::string octal(uint32_t mode) {
   return text;
 }
 
-// Whether a directory that the pool does not know may become the pool's: it will get the pool's
-// owner and mode, and what this drain writes.
+// May the pool use a directory of lower that it does not know? The drain will write into it, and
+// give it the owner and mode that it has in the pool.
 bool may_be_taken(const DrainState& state, const struct stat& st, const file::Map& map,
                   bool has_names) {
   const file::Attributes wanted = attributes_now(state.fs, map);
@@ -105,7 +108,7 @@ bool may_be_taken(const DrainState& state, const struct stat& st, const file::Ma
   return (wanted.mode & of_others & ~static_cast<uint32_t>(st.st_mode)) == 0;
 }
 
-// What has the name by now, open (O_PATH).
+// Opens (O_PATH) the directory that has the name now.
 int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, struct stat* st) {
   const int64_t opened = sys::openat(fd, listed.name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (opened < 0) return opened;
@@ -128,7 +131,7 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
   if (in_lower != InLower::nothing &&
       !make_way(item.state, item.where, fd, item.listed, item.map, in_lower, st))
     return false;
-  // Something was, when a drain was killed before it had noted that.
+  // Lower had something there, and a drain was killed before it noted the removal.
   if (in_lower == InLower::nothing && item.listed.has_lower &&
       item.state.gone.count(item.map.number) == 0)
     forget(item.state, item.where, item.listed);
@@ -143,7 +146,7 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
     item.state.failed(path, sys::failed(result, "mkdir", path));
     return false;
   }
-  // It has been exchanged for another one since it was looked at, or since it was made.
+  // Another directory may have taken the name since the look, or since mkdir.
   const bool is_known = made < 0 && in_lower == InLower::remembered &&
                         is_remembered(item.state.known, item.listed.lower, st);
   const bool has_names = !is_known && !is_empty(there.get());
@@ -156,21 +159,22 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
     return false;
   }
   if (made == 0) mark_unfinished(there.get(), &st);
-  // Somebody else's: what lies in it already is not ours to remove with it.
+  // The names in a directory of somebody else's are not removed with it.
   const bool is_foreign = made < 0 && has_names;
-  // Made by a drain that was killed: what that one put into it is known.
+  // A drain that was killed may have made the directory: the pool knows the names it put there.
   const uint64_t newest = is_known ? uint64_t{item.listed.lower.size} : 0;
   const file::LowerIdentity identity = directory_identity(item.state.known, st, newest);
   const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
   if (!status.ok()) {
-    // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.
+    // The directory was removed or renamed in the pool just now. The new one is removed again, if
+    // nobody has used it.
     if (made == 0) sys::unlinkat(fd, item.listed.name, AT_REMOVEDIR);
     if (status.code() != ENOENT) item.state.failed(path, status);
     return false;
   }
   *made_one = identity;
-  // One that somebody has removed there has its place already, and what its names remember is about
-  // that.
+  // A directory that somebody removed in lower has its home already, and its names remember what
+  // lay in it there.
   if (item.state.gone.erase(item.map.number) == 0)
     set_home(item.state.fs, item.where, name_of(item.listed), item.map, true);
   if (is_foreign) note_foreign(item.state, item.map.number);

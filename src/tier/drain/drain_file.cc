@@ -1,5 +1,5 @@
-// Files, symbolic links and other names that are no directories: written aside, compared,
-// published.
+// Drains files, symbolic links and special files: writes each under a temporary name, compares it
+// with the pool, and publishes it.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -16,9 +16,9 @@ namespace {
 
 constexpr int attempts = 5;
 
-// The file in lower whose access list goes over to the one that replaces it. An access list can let
-// others in. So the old file counts only if the new one's owner has it, or if it is the same file
-// in the pool. What the pool does not remember gives nothing.
+// Opens the file in lower whose access list goes to the file that replaces it. An access list can
+// let other users in, so the old file counts only if the new one's owner owns it, or if it is the
+// same file in the pool. A file that the pool does not remember gives no list.
 void check_old(const DrainState& state, const Where& where, const file::Listed& listed,
                const file::Map& map, uint32_t owner, sys::Descriptor* old) {
   struct stat st = {};
@@ -28,12 +28,13 @@ void check_old(const DrainState& state, const Where& where, const file::Listed& 
   if (!counts) old->reset();
 }
 
-// Before a file is written in vain: a drain while programs run comes again and again.
+// Checks that lower has room for a file. A drain while programs run tries each file again and
+// again, and should not write so many bytes in vain.
 Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
                       const std::string& path) {
   if (!state.calls.while_running || state.calls.while_running->at_end) return Status();
   struct statfs st = {};
-  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write will tell
+  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
   const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
   if (needed <= free) return Status();
@@ -66,7 +67,7 @@ Status write_regular(DrainState& state, const Where& where, const file::Listed& 
   return set_attributes(state.fs, map, wanted, to, old.get(), path);
 }
 
-// A directory in lower whose name the pool has given to something else.
+// Removes a directory in lower whose name the pool has given to something else.
 bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   const Status status = replace_tree(state, where, directory, listed);
@@ -88,7 +89,7 @@ Tried try_once(const DrainName& item, InLower expected) {
   return take_aside(item, synced, &aside);
 }
 
-// Since it was begun to be written aside.
+// Did the file change since the drain began to write it?
 bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
   return change_time(state.fs, map) != aside.change_time ||
          map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
@@ -97,7 +98,7 @@ bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
 void remove_copy(DrainState& state, int directory, const Aside& aside) {
   sys::unlinkat(directory, aside.name.c_str(), 0);
   state.done -= aside.copied;
-  if (!state.cancelled && aside.copied != 0) state.advance(0);  // who counts bytes sees it go back
+  if (!state.cancelled && aside.copied != 0) state.advance(0);  // the count of bytes goes back
 }
 
 Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
@@ -111,7 +112,7 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
   return Tried::failed;
 }
 
-// A later drain will find the file quiet, or the last one will.
+// May a file that programs are writing be left to a later drain?
 bool is_left_when_busy(const DrainState& state) {
   return state.calls.while_running && !state.calls.while_running->at_end;
 }
@@ -131,8 +132,8 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   aside->change_time = change_time(item.state.fs, item.map);
   const bool has_ticked = wait_for_tick(aside->change_time);
   if (!still_names(item.state.fs, item.where, item.listed, item.map))
-    return Tried::failed;  // moved on: the next drain's
-  // Stores through a mapping move no time on: while there is one, the file is drained every time.
+    return Tried::failed;  // it was moved: the next drain writes it
+  // Stores through a mapping change no time: while there is one, each drain writes the file.
   aside->mark = has_ticked && item.map.inode->links.load() == 1 &&
                 !file::is_pinned(item.state.fs, item.map.number);
   const file::Attributes wanted = attributes_now(item.state.fs, item.map);
@@ -153,7 +154,7 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
   if (synced < 0) status = sys::failed(synced, "fsync", path);
   const bool changed = has_changed(item.state, item.map, *aside);
   if (status.ok() && !changed) {
-    // Of what was written, not of what may have its name by now.
+    // Of the file that was written, even if another one has its name by now.
     const int64_t result = aside->file.ok() ? sys::fstat(aside->file.get(), &aside->st)
                                             : sys::lstatat(fd, aside->name.c_str(), &aside->st);
     if (result < 0) status = sys::failed(result, "stat", path);
@@ -166,7 +167,7 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
       closed.st_size == aside->st.st_size)
     aside->st = closed;
   if (!status.ok() || changed) return give_up(item.state, fd, item.map, path, *aside, status);
-  // Opened while it was copied.
+  // A process may have opened the file while it was copied.
   if (is_open_among_nodes(item.state, item.map)) {
     remove_copy(item.state, fd, *aside);
     return Tried::again;
@@ -231,7 +232,7 @@ Way clear_name(const DrainName& item, InLower* expected) {
 bool needs_writing(const DrainName& item, InLower* expected) {
   if (is_drained(item.state.fs, item.where, item.listed, item.map)) return false;
   struct stat st = {};
-  // Drained under this name before its directory was, and evicted or not since.
+  // The file may have been drained under this name before its directory was.
   const bool may_be_there = item.listed.has_lower &&
                             change_time(item.state.fs, item.map) == item.map.inode->drained.load();
   if ((item.map.inode->flags.load() & format::flag_lazy) != 0) {

@@ -1,4 +1,5 @@
-// A file whose bytes still lie in lower, but whose mode, owner, times or attributes were changed.
+// Drains a file whose bytes still lie in lower, but whose mode, owner, times or attributes were
+// changed.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,9 +14,9 @@
 namespace cairn::tier {
 namespace {
 
-// A process that is not the owner may set the present time if it may write, and a program that
-// could only do that did. Nobody knows that time before, so the journal says that it is coming; the
-// drain after one that is killed here sets it once more.
+// Sets the times to the present time, which a process may do that may write the file but does not
+// own it. The program that set them could do no more either. That time is not known before, so the
+// journal announces it; if this drain is killed, the next one sets the times again.
 Status set_present_times(DrainState& state, JournalRecord record, int fd, const std::string& path) {
   record.identity.mtime = present_time;
   record.change_time = 0;
@@ -30,12 +31,13 @@ Status apply_times(DrainState& state, const JournalRecord& record, const file::A
   int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
   if (result == -EPERM) {
     if (sys::mtime_of(st) != wanted.mtime) return set_present_times(state, record, fd, path);
-    result = 0;  // an atime alone moves on with every reader
+    result = 0;  // every reader changes the atime, so it is left
   }
   return result < 0 ? sys::failed(result, "times", path) : Status();
 }
 
-// What is equal is not set: a file of another user may be one's own to write, not to change.
+// Sets only what differs: this user may be able to write a file of another user, but not to change
+// its attributes.
 Status apply(DrainState& state, const JournalRecord& record, const file::Map& map,
              const file::Attributes& wanted, int fd, const std::string& path) {
   int64_t result = 0;
@@ -43,7 +45,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
     if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
-        (result = sys::fstat(fd, &st)) < 0)  // it may have taken set-user-id bits away
+        (result = sys::fstat(fd, &st)) < 0)  // chown may have cleared the set-user-ID bit
       return sys::failed(result, "chown", path);
   }
   CAIRN_TRY(export_attributes(state.fs, map, fd, -1));
@@ -56,8 +58,8 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
   return Status();
 }
 
-// One's own file may be closed to oneself for reading, and for writing too. -ESTALE: it is another
-// file than the pool remembers.
+// Opens a file in any way that its mode allows: it may refuse its own owner reading, writing or
+// both. -ESTALE: this is not the file that the pool remembers.
 int64_t open_any(const DrainState& state, int directory, const file::Listed& listed) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
   const auto checked = [&](int64_t opened) -> int64_t {
@@ -73,7 +75,8 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
                          O_RDONLY | O_NONBLOCK);
 }
 
-// A hint: whoever goes by it compares the file with what the pool remembers.
+// Has the file other names in lower? This is a hint: the caller still compares the file with what
+// the pool remembers.
 bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
   struct stat st = {};
   const int64_t directory = lower.fd();
@@ -85,8 +88,8 @@ bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
 
 bool drain_lazy(const DrainName& item) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
-  // Its other names in lower are files of their own in the pool, and keep what they have: this one
-  // is written anew.
+  // Its other names in lower are separate files in the pool and keep their attributes. So this one
+  // becomes a new file.
   if (has_other_names(item.lower, item.listed) &&
       lower_of(item.state.fs).stage(item.map.number).ok())
     return false;
@@ -132,7 +135,8 @@ bool drain_lazy(const DrainName& item) {
   }
   file::LowerIdentity identity = item.listed.lower;
   identity.mtime = wanted.mtime;
-  // So that a removal of the directory knows the new times, should it move meanwhile.
+  // The file may be moved meanwhile. The announcement tells a removal of the directory its new
+  // times.
   if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
       announce(item.state.fs, item.where.inode) == 0) {
     item.state.waiting.insert(item.where.inode);
@@ -149,13 +153,13 @@ bool drain_lazy(const DrainName& item) {
                              identity};
   Status status = item.state.journal.write(record);
   if (status.ok()) status = apply(item.state, record, item.map, wanted, fd.get(), path);
-  // Also after a failure: the times may have been set.
+  // After a failure too, because the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
     identity = identity_of(item.state.known, st);
     const Status set = remember(item.state, item.where, name_of(item.listed), &identity);
     if (status.ok() && set.code() != ENOENT) status = set;
     if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
-    // The end of this drain must not take that back.
+    // The end of this drain must not lower that time.
     uint64_t& newest = item.state.looked[item.where.inode];
     newest = std::max(newest, sys::ctime_of(st));
   }

@@ -1,4 +1,5 @@
-// Files with several names in the pool: written once, the other names become links to it in lower.
+// Drains files with several names in the pool: writes each once, and links the other names to it in
+// lower.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,7 +14,7 @@ namespace cairn::tier {
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t time) {
   LinkedFile& linked = state.linked[map.number];
-  // Another name of it was written before it changed: that one is for the next drain.
+  // The file changed after another name of it was written: the next drain writes that name.
   if (!linked.path.empty() && linked.change_time != time) linked.is_complete = false;
   linked.identity = identity;
   linked.path = where.path + "/" + name_of(listed);
@@ -23,8 +24,8 @@ void note_linked(DrainState& state, const Where& where, const file::Listed& list
 
 namespace {
 
-// A file system gives the number of a removed file to the next one, and size and time can be made
-// the same. The owner cannot.
+// A file system may give the inode number of a removed file to the next one, and a user can give
+// that the same size and times, but not the same owner.
 bool may_be_linked(const DrainState& state, const file::Map& map, const struct stat& st) {
   return is_believed(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
 }
@@ -48,19 +49,19 @@ bool drain_link(const DrainName& item) {
   const auto fd = static_cast<int>(item.lower.fd());
   struct stat first = {};
   struct stat st = {};
-  sys::Descriptor file;  // by its first name, which may be another file's in the next moment
-  // Changed since it was written there: it is written again, here.
+  sys::Descriptor file;  // opened by its first name, which another file may get at any moment
+  // If the file changed since its first name was written, it is written again under this one.
   if (linked.change_time != change_time(item.state.fs, item.map) ||
       !still_names(item.state.fs, item.where, item.listed, item.map) ||
       !open_linked(item.state, linked, item.map, &file, &first))
     return false;
   Aside aside;
   aside.name = item.state.aside;
-  aside.mark = false;  // when all of its names are done
+  aside.mark = false;  // finish_links() does it when all names are written
   aside.st = first;
   if (look(item.state.known, fd, item.listed, &st) != InLower::nothing &&
       st.st_ino == first.st_ino && st.st_dev == first.st_dev) {
-    // Linked by a drain that was killed, or before.
+    // An earlier drain has linked the name.
     const file::LowerIdentity identity = identity_of(item.state.known, st);
     const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
     if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
@@ -79,7 +80,7 @@ bool drain_link(const DrainName& item) {
   }
   ++first.st_nlink;
   announce_links(item.state, first);
-  // Where there are no links, or not so many, it becomes a file of its own.
+  // A file system without links, or with a limit to them, gets a file of its own for this name.
   if (link_open_file(file.get(), fd, item.state.aside.c_str()) < 0) return false;
   if (!publish(item, aside))
     linked.is_complete = false;

@@ -1,6 +1,6 @@
-// Files that were drained and then renamed: lower's file gets a link under the new name, and
-// nothing is copied. The old name goes as every removed name does, at the end of a drain that could
-// do everything.
+// Drains files that were drained before and then renamed: lower's file gets a link under the new
+// name, and nothing is copied. The old name is removed, as all removed names are, at the end of a
+// drain that could do everything.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -18,13 +18,13 @@
 namespace cairn::tier {
 namespace {
 
-// A process that stores through the map right now gets this long.
+// How long the drain waits for a process that stores through the map.
 constexpr int patience_ms = 20;
 
-// What lower had when only the name, or that of a directory above, was other than now.
+// What lower had before the file, or a directory above it, was renamed.
 struct Before {
   file::LowerIdentity identity;
-  uint64_t time = 0;  // of the last rename of the file; else that at which it was drained
+  uint64_t time = 0;  // of the last rename of the file; if there is none, of its drain
   bool with_directory = false;
 };
 
@@ -36,11 +36,11 @@ bool is_still(const Where& where, const file::Listed& listed, const file::Map& m
   return file::has_only_moved(*map.inode) && map.inode->file.moved.load() == before.time;
 }
 
-// With no writer at work: what one has written shows afterwards.
+// No process writes the file while this looks. Later writes change its time.
 bool only_the_name_has_changed(DrainState& state, const Where& where, const file::Listed& listed,
                                const file::Map& map, const Before& before) {
   file::FileSystem& fs = state.fs;
-  // From then on each write has another time.
+  // After the next tick, each write has another time than the rename.
   if (!wait_for_tick(before.time)) return false;
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return false;
@@ -50,8 +50,8 @@ bool only_the_name_has_changed(DrainState& state, const Where& where, const file
          !file::is_pinned(fs, map.number);
 }
 
-// The path in lower of the name that the file had when it was drained; "": not known any more, or
-// that name is another file's in lower by now.
+// The path in lower under which the file was drained. "": it is not known any more, or another file
+// has it by now.
 std::string old_path(DrainState& state, const Where& where, const file::Listed& listed,
                      const file::Map& map, const Before& before) {
   if (before.with_directory) {
@@ -64,8 +64,8 @@ std::string old_path(DrainState& state, const Where& where, const file::Listed& 
   return is_same(slot.lower, before.identity) ? path : "";
 }
 
-// Lower's file under its old name. Size and time can be made the same, and its number be another
-// file's by now; the owner cannot be made the same.
+// Opens lower's file under its old name. Another file may have its inode number by now, and a user
+// can give that the same size and times, but not the same owner.
 sys::Descriptor open_old(DrainState& state, const std::string& path, const file::Map& map,
                          const Before& before, struct stat* st) {
   if (path.empty()) return {};
@@ -106,13 +106,13 @@ bool drain_moved(const DrainName& item, InLower expected) {
   if (!old.ok()) return false;
   const Status status =
       item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
-  if (!status.ok()) return false;  // who copies it tells
+  if (!status.ok()) return false;  // the caller copies the file, and reports errors
   struct stat linked = aside.st;
   ++linked.st_nlink;
   announce_links(item.state, linked);
-  // Where there are no links, it is copied.
+  // On a file system without links the caller copies the file.
   if (link_open_file(old.get(), fd, aside.name.c_str()) < 0) return false;
-  // The name may be a link to the same file already, and a rename of one to the other does nothing.
+  // If the name is a link to the same file already, rename() does nothing.
   struct stat there = {};
   if (sys::lstatat(fd, item.listed.name, &there) == 0 && there.st_dev == aside.st.st_dev &&
       there.st_ino == aside.st.st_ino) {

@@ -22,7 +22,7 @@ int64_t LowerDirectory::fd() {
   if (identity == nullptr && !may_be_any) return -ESTALE;
   int64_t opened = open_directory(state_.beneath, where_.path, state_.known, identity);
   if (opened == -EACCES) {
-    set_drained(state_.fs, where_.map, 0);  // it gets its mode back
+    set_drained(state_.fs, where_.map, 0);  // so the end of the drain sets its mode again
     opened = open_own_directory(state_.beneath, where_.path, state_.known, identity);
   }
   if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
@@ -34,7 +34,8 @@ int64_t LowerDirectory::touch() {
   if (opened < 0) return opened;
   constexpr uint64_t margin = 5'000'000'000;
   if (file::now_ns() + margin > ours_until_) {
-    // What changed here now would be taken for somebody else's when its old place is removed.
+    // A change in a moved directory would be taken for another process's when the directory's old
+    // place is removed.
     if (state_.has_moved(where_)) return -ESTALE;
     const uint64_t until = announce(state_.fs, where_.inode);
     if (until == 0) return -ESTALE;
@@ -42,18 +43,18 @@ int64_t LowerDirectory::touch() {
   }
   if (touched_) return opened;
   touched_ = true;
-  // Whatever ends this drain, the next one will look at the directory's times again.
+  // If this drain does not finish, the next one compares the directory's times again.
   set_drained(state_.fs, where_.map, 0);
   struct stat st = {};
   constexpr uint32_t needed = S_IRUSR | S_IWUSR | S_IXUSR;
   if (geteuid() != 0 && sys::fstat(fd_.get(), &st) == 0 && (st.st_mode & needed) != needed)
-    sys::fchmod(fd_.get(), (st.st_mode & 07777) | needed);  // refused: the first file will tell
+    sys::fchmod(fd_.get(), (st.st_mode & 07777) | needed);  // if it fails, so does the first file
   return opened;
 }
 
 namespace {
 
-// The file counts as changed again. With its lock, because an eviction looks at the mark under it.
+// Makes the file count as changed again. Takes its lock, as an eviction does that reads the mark.
 void unmark(DrainState& state, const file::Map& map) {
   file::FileSystem& fs = state.fs;
   {
@@ -63,7 +64,7 @@ void unmark(DrainState& state, const file::Map& map) {
     set_drained(fs, map, 0);
     file::forget_move(fs.pool, *map.inode);
   }
-  // If it was evicted since, the pool must have the bytes that lower may lose.
+  // If the file was evicted meanwhile, the pool needs the bytes again, because lower may lose them.
   state.lower.stage(map.number).ignore();
 }
 
@@ -80,7 +81,8 @@ Status LowerDirectory::sync() {
 }
 
 void DrainState::failed(const std::string& path, Status status) {
-  // A directory was removed while it was listed. One that is damaged is so for the next drain, too.
+  // The directory was probably removed while it was listed. If it is damaged, the next drain says
+  // so.
   if (status.code() == EUCLEAN && calls.while_running && have_names_changed()) return;
   ++report.failed;
   if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
@@ -133,7 +135,8 @@ void announce_links(DrainState& state, const struct stat& st) {
   if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
       file::now_ns() + 5 * second < state.journal.links_until())
     return;
-  state.journal.announce_links(file::now_ns() + 10 * second).ignore();  // as in announce()
+  // If this fails and the drain is killed, later removals are more careful than they need be.
+  state.journal.announce_links(file::now_ns() + 10 * second).ignore();
 }
 
 }  // namespace cairn::tier

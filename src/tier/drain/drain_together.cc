@@ -1,6 +1,6 @@
-// Small files of one directory: written aside one after the other, made durable at once, then given
-// their names one by one. Durable one after the other, each waits for the disk: five milliseconds,
-// where a copy takes fifty microseconds.
+// Drains small files of one directory together: writes them under temporary names, makes all of
+// them durable concurrently, and then gives each its name. An fsync waits some 5 ms for the disk,
+// and a copy takes 50 us, so one fsync after the other would take most of the time.
 #include <pthread.h>
 #include <signal.h>  // NOLINT: pthread_sigmask
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ struct Sync {
   int64_t result = 0;
 };
 
-// Made durable by several threads, so that the file system does it in few steps.
+// Makes files durable by several threads, so that the file system does it in few steps.
 class AtOnce {
  public:
   explicit AtOnce(std::vector<Sync>& all) : all_(all) {}
@@ -30,7 +30,7 @@ class AtOnce {
     sigset_t every;
     sigset_t before;
     sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before);  // handlers are not for these threads
+    pthread_sigmask(SIG_SETMASK, &every, &before);  // no signal handler runs in these threads
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -58,7 +58,7 @@ class AtOnce {
 
 }  // namespace
 
-// Two of the digits that it ends with are the number: others know such a name by its form.
+// Puts the number into the last two digits. The name keeps the form by which leftovers are found.
 std::string numbered_aside(const std::string& aside, size_t number) {
   constexpr char digits[] = "0123456789abcdef";
   std::string name = aside;

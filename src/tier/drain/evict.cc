@@ -39,7 +39,7 @@ Status LowerTree::look_for_eviction(const file::Map& map, file::Evictable* seen)
   if (!name) return not_drained(map.number);
   if (!is_directory_at_home(fs_, map.inode->lower_parent.load())) return not_drained(map.number);
   CAIRN_TRY_ASSIGN(place, locate(map.number));
-  // Opened, as every read of it will do: a file that this user cannot read must not go.
+  // Opens the file, as every later read does: a file that this user cannot read must stay.
   struct stat st = {};
   CAIRN_TRY_ASSIGN(file, open_file(place, &st));
   if (!is_same(name->lower, identity_of(*place.cover, st)) ||
@@ -77,16 +77,16 @@ Status LowerTree::evict(uint64_t number, uint64_t* blocks) {
 
 namespace {
 
-// Inodes that are looked at before the oldest of them are tried.
+// So many inodes are looked at; then the oldest of them are tried.
 constexpr uint64_t most_at_once = 1 << 16;
-// More than what was asked for: each look costs as much.
+// Evicts up to so much more than it was asked for, because each search costs the same.
 constexpr uint64_t most_more = 64 << 20;
 constexpr uint64_t least = 2 << 20;
-// A call that has freed something takes no longer.
+// A call that has freed something ends after this time.
 constexpr uint64_t longest_ns = 1'000'000'000;
-// Where nothing was found, nothing is looked for during so many times the time that it took.
+// A search that found nothing is not repeated for so many times as long as it took.
 constexpr uint64_t rest_factor = 8;
-// How long another process's evictions are waited for.
+// How long a process waits for the evictions of another one.
 constexpr uint64_t patience_ns = 1'000'000'000;
 
 struct Candidate {
@@ -107,8 +107,8 @@ std::optional<Candidate> candidate(const file::Inode& inode, uint64_t number) {
 
 }  // namespace
 
-// The numbers from `*at` on, as many as are looked at once; those that may go, the oldest first,
-// and those that are open last.
+// Looks at the next inodes from `*at` on. Returns those that may be evicted: the oldest first, and
+// open ones last.
 static std::vector<Candidate> candidates(file::FileSystem& fs, uint64_t numbers, uint64_t* at) {
   std::vector<Candidate> found;
   for (uint64_t i = 0; i < std::min(numbers, most_at_once); ++i) {
@@ -157,7 +157,7 @@ bool LowerTree::evict_some(uint64_t bytes, bool has_drained) {
     waiter.wait_for_lock(lock.load());
     waited = true;
   }
-  // What others have evicted meanwhile may be enough for both.
+  // If another process has evicted files meanwhile, that may be enough for both.
   uint64_t freed = 0;
   if (!waited) {
     const uint64_t usable = pool::usage(fs_.pool).usable << block_shift;

@@ -15,13 +15,13 @@
 namespace cairn::tier {
 namespace {
 
-// A directory on the way down from the top.
+// A directory that the walk is in.
 struct Level {
   Where where;
   std::string name;
   file::Listed listed;                    // its name in the parent
   std::vector<file::Listed> directories;  // still to be visited
-  uint64_t newest = 0;                    // of what changed in lower at or below it
+  uint64_t newest = 0;                    // the newest time at or below it in lower
 };
 
 void end_whiteout(DrainState& state, const Where& where, const file::Listed& listed) {
@@ -30,7 +30,7 @@ void end_whiteout(DrainState& state, const Where& where, const file::Listed& lis
     state.failed(where.path + "/" + name_of(listed), status);
 }
 
-// A name that was removed in the pool. True: lower has it no more.
+// Removes in lower a name that was removed in the pool. True: lower does not have it any more.
 bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed) {
   if (state.gone.count(where.inode) != 0) return true;
@@ -75,7 +75,7 @@ void remove_names(DrainState& state, const Where& where) {
   std::vector<file::Listed> gone;
   const Status status =
       for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
-        // Asked after the listing: what is removed now was removed before the first walk.
+        // Checked after the listing: so this name was removed before the first walk.
         if (listed.whiteout && !state.cancelled && !state.have_names_changed()) {
           if (remove_name(state, where, lower, listed)) gone.push_back(listed);
           state.advance(0);
@@ -83,7 +83,7 @@ void remove_names(DrainState& state, const Where& where) {
         return Status();
       });
   if (!status.ok()) state.failed(where.path, status);
-  // A name that a power loss brings back in lower must still be known as removed here.
+  // A power loss may bring a name back in lower; the pool must still know it as removed.
   if (Status synced = lower.sync(); !synced.ok()) {
     state.failed(where.path, synced);
     return;
@@ -97,7 +97,7 @@ Status apply_attributes(DrainState& state, const Where& where, const file::Attri
                    give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
   CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
   int64_t result = sys::fchmod(fd, permissions);
-  // The job may use a directory of others (as /tmp) that it may not change.
+  // A job may use another user's directory (such as /tmp), whose mode it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
   result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
   if (result < 0 && result != -EPERM) return sys::failed(result, "times", where.path);
@@ -124,7 +124,7 @@ void finish_attributes(DrainState& state, Level& level) {
     return state.conflict(where, where.path, "it was replaced by another directory outside Cairn");
   if (opened < 0) return state.not_opened(where, where.path, opened);
   const sys::Descriptor fd(static_cast<int>(opened));
-  // Moved away: its new place gets them.
+  // 0: the directory was moved meanwhile. A later drain sets its attributes in the new place.
   if (announce(state.fs, where.inode) == 0) return;
   struct stat st = {};
   Status status = apply_attributes(state, where, wanted, fd.get());
@@ -144,12 +144,12 @@ void finish_attributes(DrainState& state, Level& level) {
   set_drained(state.fs, map, time);
 }
 
-// Everything in and below it has its place in lower, be it that something elsewhere waits.
+// Has everything in and below the directory its place in lower? Other directories may still wait.
 bool is_complete(DrainState& state, const Where& where) {
   if (state.is_whole_so_far()) return true;
   if (!state.clean_so_far() || state.calls.only != nullptr || state.waiting.count(where.inode) != 0)
     return false;
-  // What a directory that was moved remembers of removed names is about its old place.
+  // The removed names that a moved directory remembers are those of its old place.
   bool any = false;
   const Status status = for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) {
     any = any || listed.whiteout;
@@ -164,7 +164,8 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
   if (!lazy && state.is_whole_so_far()) remove_names(state, where);
-  // A drain that leaves it alone finishes only what it has changed itself (LowerDirectory::touch).
+  // If the directory is left to a later drain, this one sets its attributes only after it has
+  // changed the directory itself (LowerDirectory::touch).
   const uint64_t drained = where.map.inode->drained.load();
   if (change_time(state.fs, where.map) != drained &&
       (drained == 0 || !state.is_left_to_later(where.mode)))
@@ -174,10 +175,10 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   if (const auto looked = state.looked.find(where.inode); looked != state.looked.end())
     level.newest = std::max(level.newest, looked->second);
   if (level.newest != 0 &&
-      state.foreign.count(where.inode) == 0) {  // in the place of what was announced
+      state.foreign.count(where.inode) == 0) {  // replaces the time that was announced
     file::LowerIdentity identity = level.listed.lower;
     identity.size = level.newest;
-    remember(state, above.where, level.name, &identity).ignore();  // gone: nothing to tell
+    remember(state, above.where, level.name, &identity).ignore();  // fails if it was removed
   }
   above.newest = std::max(above.newest, level.newest);
   if (state.waiting.count(where.inode) != 0) state.waiting.insert(above.where.inode);
@@ -194,7 +195,7 @@ void list_directories(DrainState& state, Level& level) {
           level.directories.push_back(listed);
         return Status();
       });
-  // What makes a listing fail has been told by the walk before.
+  // The walk before has reported a damaged directory.
   if (!status.ok() && (status.code() != EUCLEAN || state.clean_so_far()))
     state.failed(level.where.path, status);
 }
@@ -202,8 +203,8 @@ void list_directories(DrainState& state, Level& level) {
 }  // namespace
 
 void finish(DrainState& state, const Where& top) {
-  // Everything has its new place. Now, because a file with several names gets another ctime when
-  // one goes.
+  // All files have their new places, so replaced files are removed. This comes first because a file
+  // with several names gets another ctime when one of them is removed.
   const Status ended = state.is_whole_so_far() ? end_kept(state) : Status();
   const std::string stays = ended.ok() ? "" : last_detail();
   std::vector<Level> way;
@@ -220,7 +221,7 @@ void finish(DrainState& state, const Where& top) {
     const file::Listed listed = level.directories.back();
     level.directories.pop_back();
     auto inode = file::live_inode(state.fs, listed.inode);
-    // What came here since the last walk is for the next drain.
+    // A directory that was moved here since the last walk is left to the next drain.
     if (!inode.ok() || !is_at_home(level.where, listed, {*inode, listed.inode})) continue;
     const file::Map map{*inode, listed.inode};
     if (const Status entered = tree.enter(level.where.map, listed); !entered.ok()) {
@@ -236,7 +237,7 @@ void finish(DrainState& state, const Where& top) {
                    0});
     list_directories(state, way.back());
   }
-  // Told last: it holds up no removal.
+  // This error prevents no removal, so it is reported last.
   if (!ended.ok()) state.failed(top.path, fail(ended.code(), "%s", stays.c_str()));
 }
 

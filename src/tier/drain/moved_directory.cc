@@ -1,5 +1,5 @@
-// Moved directories: where lower has what the pool has moved with its directory. The files in it
-// are as they were, so a drain links them to their new place (drain_moved.cc).
+// Finds where lower has the files of a directory that was moved in the pool. The files themselves
+// did not change, so a drain links them to their new place (drain_moved.cc).
 #include <sys/stat.h>
 
 #include "file/namespace/names.h"
@@ -11,8 +11,8 @@ namespace cairn::tier {
 
 namespace {
 
-// The name that had the slot `unit` - 1 of directory `parent`. The slot keeps it: as a removed one,
-// or as that of something else, which `*listed` is then.
+// The name in slot `unit` - 1 of directory `parent`. The slot keeps the name of a file that was
+// moved away, as a removed name or as another file's. `*listed`: the slot now.
 std::string name_in_slot(file::FileSystem& fs, uint64_t parent, uint64_t unit,
                          file::Listed* listed) {
   auto directory = file::live_inode(fs, parent);
@@ -29,7 +29,7 @@ std::string name_in_slot(file::FileSystem& fs, uint64_t parent, uint64_t unit,
 }  // namespace
 
 std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file::Listed* listed) {
-  constexpr int most_moved = 64;  // directories above it that were moved, too
+  constexpr int most_moved = 64;  // directories above it that were moved
   file::FileSystem& fs = state.fs;
   std::string name = name_in_slot(fs, parent, unit, listed);
   std::string below = name;

@@ -13,12 +13,12 @@
 namespace cairn::tier {
 namespace {
 
-// The most that lower has more than before while the files are written, old and new ones lying
-// beside each other.
+// The most additional bytes that lower holds at any time while the files are written: a new file
+// lies beside the one that it replaces.
 uint64_t most_room(const DrainState& state, const Plan& plan) {
   uint64_t running = 0;
   uint64_t peak = 0;
-  uint64_t small = 0;  // what replaces others together with more such, later than one by one
+  uint64_t small = 0;  // small files, several of which replace others only at the end
   for (const Plan::File& file : plan.files) {
     running += file.size;
     peak = std::max(peak, running);
@@ -45,8 +45,8 @@ void note_age(file::FileSystem& fs, const Where& where, const file::Listed& list
   plan->oldest = (where.path + "/" + name_of(listed)).substr(1);
 }
 
-// Lower has the name in a directory that a drain has made there and not finished, as far as the
-// pool knows: for a caller that does not ask lower.
+// Does lower have the name in a directory that a drain has made there and not finished? This is
+// what the pool knows, for a caller that does not ask lower.
 bool is_told_as_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                         const file::Map& map) {
   return where.fresh && !where.is_moved && is_at_home(where, listed, map) &&
@@ -94,8 +94,8 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
 
-// A directory holds something that no drain can carry, such as an unsound name. Somebody who drains
-// is told by create().
+// Counts a directory that holds something which no drain can write, such as an unsound name. In a
+// drain, create() reports it.
 void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
   ++plan->count;
   if (state == nullptr && plan->visit && !plan->visit("." + where.path + "/", 0, false))

@@ -1,4 +1,4 @@
-// The moment in which a drained file gets its name in lower.
+// Gives a drained file its name in lower.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,12 +10,13 @@
 namespace cairn::tier {
 namespace {
 
-// Lower has the file; the pool is told. Whatever happened to the name in the pool meanwhile counts.
+// Notes in the pool that lower has the file. If the name was removed in the pool meanwhile, it is
+// removed in lower again.
 Status note(DrainState& state, const Where& where, const std::string& name,
             const file::LowerIdentity& identity, int fd) {
   const Status status = remember(state, where, name, &identity);
   if (status.code() != ENOENT) return status;
-  // It was removed in the pool while it was written here.
+  // The name was removed in the pool while the drain wrote the file.
   struct stat st = {};
   if (sys::lstatat(fd, name.c_str(), &st) == 0 && is_same(identity, identity_of(state.known, st)))
     sys::unlinkat(fd, name.c_str(), 0);
@@ -54,7 +55,7 @@ bool publish(const DrainName& item, const Aside& aside) {
                         "changed there outside Cairn while it was drained; both are kept");
     return false;
   }
-  // Of several names one is enough, be it that it is kept already.
+  // The bytes of a file with several names stay under another name.
   if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
       st.st_nlink == 1 && is_moved_from(item.state, item.where, item.listed, item.map))
     keep_linked(item.state, fd, item.listed);
@@ -74,7 +75,7 @@ bool publish(const DrainName& item, const Aside& aside) {
       item.state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
     return false;
   }
-  // A pool that outlives a power loss must not believe in a rename that did not.
+  // After a power loss, a pool that survives must not rely on a rename that is lost.
   if (!item.state.fs.pool.is_volatile) status = item.lower.sync();
   const Status noted = note(item.state, item.where, name_of(item.listed), identity, fd);
   if (!status.ok() || !noted.ok()) {
@@ -88,8 +89,8 @@ bool publish(const DrainName& item, const Aside& aside) {
   return true;
 }
 
-// Whether somebody else's directory, into which the user may not go, is in the place of this one or
-// of one above it.
+// Has another user's directory, which this user may not enter, the place of this one or of one
+// above it?
 bool is_shut_by_others(const DrainState& state, std::string path) {
   constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
   int64_t opened = state.beneath.open(path, flags);
@@ -103,12 +104,13 @@ bool is_shut_by_others(const DrainState& state, std::string path) {
   return sys::fstat(fd.get(), &st) == 0 && st.st_uid != geteuid() && st.st_uid != state.owner;
 }
 
-// A drain that was killed: what it wrote aside goes; what it had renamed is noted.
+// Finishes what a killed drain left: notes a file that it has renamed, and removes its temporary
+// file.
 Status recover_journal(DrainState& state) {
   auto record = state.journal.read();
   if (record.code() == EUCLEAN) {
     if (state.calls.problem)
-      state.calls.problem((std::string(last_detail()) + "; it does not count").c_str());
+      state.calls.problem((std::string(last_detail()) + "; the drain ignores it").c_str());
     return state.journal.clear();
   }
   if (!record.ok()) return record.status();

@@ -15,16 +15,17 @@ Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
 }
 
-// Until when lower is as the pool knows it, and since when this drain changes it.
+// `newest`: lower is known to the pool as it was at this time. `begun`: since then this drain
+// changes it. `links_until`: until then a drain may have removed links.
 struct Span {
   uint64_t newest;
   uint64_t begun;
   uint64_t links_until;
 };
 
-// The times of a change are both later: the mtime alone is what somebody has set it to, and the
-// ctime alone moves on also when another link to the file comes or goes. Of a file without other
-// links it tells, as long as no drain can have removed one.
+// Was the file changed after that time? A change makes both times later. A later mtime alone may be
+// one that a user has set. A later ctime alone may come from another link that was made or removed;
+// it counts for a file without other links, if no drain can have removed one.
 bool is_later(const struct stat& st, const Span& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
@@ -32,8 +33,8 @@ bool is_later(const struct stat& st, const Span& span) {
          (is_single && sys::ctime_of(st) < span.begun && sys::ctime_of(st) > span.links_until);
 }
 
-// Deeper trees are not removed: each level takes a descriptor, and others may be able to make them
-// as deep as they like.
+// Deeper trees are not removed. Each level takes a descriptor, and other users may be able to make
+// a tree of any depth.
 constexpr size_t deepest = 4096;
 
 Status too_deep(const std::string& path) {
@@ -46,8 +47,9 @@ struct Root {
   const file::LowerIdentity& identity;
 };
 
-// What is removed moves the times of directories on. A drain that is killed in the middle has said
-// so before, in the identity that the next one compares with.
+// Removing names changes the times of directories. This notes in the directory's identity, before
+// the removals, until when its times may be this drain's. If this drain is killed, the next one
+// compares with that.
 class Announced {
  public:
   Announced(DrainState& state, const Where& where, const file::Listed& listed)
@@ -58,7 +60,8 @@ class Announced {
     if (file::now_ns() + 5 * second < until_) return;
     until_ = file::now_ns() + 10 * second;
     identity_.size = until_;
-    remember(state_, where_, name_, &identity_).ignore();  // as in announce()
+    // If this fails and the drain is killed, later removals are more careful than they need be.
+    remember(state_, where_, name_, &identity_).ignore();
   }
 
  private:
@@ -69,15 +72,14 @@ class Announced {
   uint64_t until_ = 0;
 };
 
-// Goes through a tree without recursion: the threads of programs can have small stacks.
+// Walks a tree without recursion, because threads of programs can have small stacks.
 class TreeWalk {
  public:
-  // `removing` null: looks at everything. Else it removes all, from the leaves up.
+  // `removing` null: only checks the tree. If not, removes it, from the leaves up.
   TreeWalk(const Span& span, const Root& root, const std::string& path, Announced* removing)
       : span_(span), root_(root), path_(path), removing_(removing) {}
 
-  // The name must be what `root` says. Below it everything lies in directories that were opened
-  // from there.
+  // The name must be the directory of `root`. All others are opened from there.
   Status visit(int directory, const std::string& name) {
     CAIRN_TRY(enter_or_remove(directory, name));
     while (!way_.empty()) {
@@ -96,7 +98,7 @@ class TreeWalk {
   }
 
  private:
-  // A directory on the way down.
+  // A directory that the walk is in.
   struct Level {
     sys::Descriptor fd;
     std::string name;
@@ -117,7 +119,7 @@ class TreeWalk {
     if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
       return result == -ENOENT ? Status() : sys::failed(result, "stat", path_of(name));
     const bool is_directory = S_ISDIR(st.st_mode);
-    // Removing names moves a directory's own times on: it was looked at before.
+    // A directory was checked before; removing names has changed its times since.
     if (!is_hidden(name) && !(removing_ != nullptr && is_directory) && is_later(st, span_))
       return changed(path_of(name));
     if (is_directory) return enter(directory, name, st);
@@ -128,7 +130,7 @@ class TreeWalk {
     if (way_.size() >= deepest) return too_deep(path_of(name));
     const int64_t opened =
         sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    // Another host of the job removes it too.
+    // Another host of the job may have removed it.
     if (opened == -ENOENT) return Status();
     if (opened < 0) return sys::failed(opened, "open", path_of(name));
     Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
@@ -158,7 +160,7 @@ class TreeWalk {
   std::vector<Level> way_;
 };
 
-// Nobody else has changed anything in it.
+// ESTALE: somebody has changed something in the tree.
 Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
   if (root.identity.size == newest_unknown) return changed(path);

@@ -1,10 +1,10 @@
-// Keeping: what lower had under a name that now is given to something else, while the bytes are
-// still to be written to their new place (a rotated log, two exchanged files, a file that went into
-// a directory of its own name).
+// Keeps a file of lower whose name a drain gives to another file, while its bytes are still to be
+// written to their new place (a rotated log, two exchanged files, a file that was moved into a
+// directory with its own former name).
 //
-// It lies in a hidden directory in the covered one until the end of a drain that could do
-// everything. A drain that was killed or met an error leaves it, and the next one goes on: the
-// directory's name says whose it is, so it is found again.
+// The file lies in a hidden directory in the covered one, the kept directory, until the end of a
+// drain that could do everything. If a drain is killed or meets an error, the next one finds the
+// directory again by its name, which tells the pool.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ bool make_kept(DrainState& state) {
   return make_kept_directory(state.fs, static_cast<int>(fd), state.owner, &state.kept) == 0;
 }
 
-// A directory on the way down from the kept one, and what is still to be removed in it.
+// A directory at or below the kept one that the walk is in, and the names still to be removed.
 struct Level {
   sys::Descriptor fd;
   std::string name;
@@ -38,7 +38,8 @@ struct Level {
 };
 
 int64_t enter(std::vector<Level>& way, int directory, const std::string& name) {
-  // Each level takes a descriptor. Who could write to what is kept may have made it deeper.
+  // Each level takes a descriptor, and a user who could write to the kept files may have made the
+  // tree deeper.
   constexpr size_t deepest = 4096;
   if (way.size() > deepest) return -ENAMETOOLONG;
   const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -59,7 +60,7 @@ struct Stays {
 class Removal {
  public:
   explicit Removal(DrainState& state) : state_(state) {}
-  // All that lies in an open kept directory, except its mark and what is not ours.
+  // Removes all that lies in an open kept directory, except its mark and files of others.
   Stays remove(int kept) {
     note(enter(way_, kept, "."), "");
     while (!way_.empty()) {
@@ -69,7 +70,7 @@ class Removal {
       }
       const std::string name = std::move(way_.back().left.back().name);
       way_.back().left.pop_back();
-      if (way_.size() == 1 && name == kept_mark) continue;  // goes last
+      if (way_.size() == 1 && name == kept_mark) continue;  // removed last
       if (way_.size() == 1 && is_foreign(name))
         note(-EBUSY, name);
       else
@@ -85,7 +86,7 @@ class Removal {
     const int64_t result = sys::unlinkat(directory, name.c_str(), 0);
     if (!S_ISDIR(st.st_mode) || (result != -EISDIR && result != -EPERM)) return result;
     const int64_t entered = enter(way_, directory, name);
-    // Refused: the first name in it will tell.
+    // If chmod fails, so does the removal of the first name in it.
     if (entered == 0 && geteuid() != 0) sys::fchmod(way_.back().fd.get(), S_IRWXU);
     return entered;
   }
@@ -107,7 +108,8 @@ class Removal {
   Stays stays_;
 };
 
-// First, so that nothing is brought back of which a part is removed.
+// Removes the notes of origins. This comes first: a file of which a part is removed must not be
+// restored.
 int64_t forget_origins(int kept) {
   std::vector<sys::DirectoryEntry> entries;
   if (const int64_t listed = list_of(kept, &entries); listed < 0) return listed;
@@ -147,7 +149,7 @@ bool keep_moved(DrainState& state, const Where& where, int directory, const file
   struct stat st = {};
   if (sys::lstatat(state.kept.get(), there.c_str(), &st) == 0 &&
       !is_remembered(state.known, listed.lower, st)) {
-    // Something else took the name in this moment. It is not ours to keep, nor to remove.
+    // Another file got the name just before the rename. It is given back.
     give_back(state.kept.get(), there, directory, listed.name);
     return false;
   }
@@ -163,7 +165,7 @@ namespace {
 
 Status end_one(DrainState& state, int covered, int kept) {
   std::string path = state.top.path;
-  sys::read_link(AT_FDCWD, path_of_open(kept).c_str(), &path);  // for messages
+  sys::read_link(AT_FDCWD, path_of_open(kept).c_str(), &path);  // for the error text
   Stays stays{covered < 0 ? covered : forget_origins(kept)};
   if (stays.result == 0) stays = Removal(state).remove(kept);
   if (stays.result == 0) stays.result = remove_kept_directory(covered, state.owner, kept);

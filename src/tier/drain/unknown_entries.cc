@@ -1,10 +1,10 @@
-// What lies in lower and is unknown to the pool: a directory with such a thing in it is not removed
-// with its contents.
+// Finds entries of lower that the pool does not know. A drain does not remove a directory that
+// holds one.
 //
-// What came after the newest time that a directory's identity holds is not of the pool's knowledge.
-// But a drain moves that time on, past whatever came before. So it looks first where a directory
-// has changed. Where something unknown lies, from there to the top no time counts until a later
-// drain finds it gone.
+// The identity of a directory holds the newest time that the pool knows of it, so an entry with a
+// later time is unknown. But each drain makes that time later. So before it does, it looks for
+// unknown entries in directories that have changed. From such an entry up to the top, no time
+// counts until a later drain does not find the entry any more.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -51,7 +51,7 @@ bool is_known(const DrainState& state, const Remembered& name, const struct stat
           is_same_directory(name.identity, directory_identity(state.known, st, 0)));
 }
 
-// The newest time in a directory of lower; newest_unknown if something there is.
+// The newest time in a directory of lower; newest_unknown if it holds an unknown entry.
 Result<uint64_t> newest_in(DrainState& state, const Where& where) {
   const int64_t opened = open_directory(state.beneath, where.path, state.known, &*where.identity);
   if (opened < 0) return sys::failed(opened, "open", where.path);
@@ -66,7 +66,7 @@ Result<uint64_t> newest_in(DrainState& state, const Where& where) {
     if (is_hidden(entry.name) || sys::lstatat(fd.get(), entry.name.c_str(), &st) < 0) continue;
     const auto name = names->find(entry.name);
     if (name == names->end() || !is_known(state, name->second, st)) return newest_unknown;
-    // Of a directory, what it knows of all that is below it.
+    // The identity of a directory holds the newest time of all that is below it.
     newest = std::max(newest, S_ISDIR(st.st_mode) ? name->second.identity.size : sys::ctime_of(st));
   }
   return newest;
@@ -101,7 +101,7 @@ void note_foreign(DrainState& state, uint64_t directory) {
                *newest = newest_unknown;
                return true;
              })
-      .ignore();  // what is gone meanwhile is not removed by this drain
+      .ignore();  // this drain removes no directory that was removed meanwhile
 }
 
 }  // namespace cairn::tier

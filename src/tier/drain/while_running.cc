@@ -1,4 +1,4 @@
-// What a drain leaves to a later one because programs are still at work on it.
+// Decides which files a drain leaves to a later one, because programs still use them.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace {
 
 bool is_open(DrainState& state, const file::Map& map) {
   return state.open.count(map.number) != 0 ||
-         file::is_open(state.fs, map.number);  // since the drain began
+         file::is_open(state.fs, map.number);  // opened since the drain began
 }
 
 bool is_busy(DrainState& state, const WhileRunning& rule, DrainMode mode, const file::Map& map) {
   const uint64_t changed = change_time(state.fs, map);
-  // A clock that was set back: a change in the future is not quiet either.
+  // A time in the future (the clock was set back) counts as a recent change.
   if (changed + rule.quiet_ns > file::now_ns()) return true;
-  // Stores through a mapping move no time on.
+  // Stores through a mapping change no time, so a mapped file counts as busy.
   if (file::is_pinned(state.fs, map.number)) return true;
   if (rule.only_closed || mode != DrainMode::async) return is_open(state, map);
   return is_open_among_nodes(state, map);
 }
 
-// Else its bytes lie in lower, and only its attributes have changed; or it has none.
+// Does the pool hold bytes of this file? It does not for a lazy file, nor for a special one.
 bool has_bytes(const file::Map& map) {
   return S_ISREG(map.inode->mode.load()) && (map.inode->flags.load() & format::flag_lazy) == 0;
 }

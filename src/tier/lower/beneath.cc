@@ -47,7 +47,7 @@ int64_t open_directory(const Beneath& beneath, const std::string& path, const Kn
 
 int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
                            const file::LowerIdentity* identity) {
-  // Compared before its mode is changed.
+  // Compares the identity before open_unreadable() changes the mode.
   const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return open_unreadable(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
 }

@@ -17,8 +17,8 @@ bool DescriptorCache::is_still(const Kept& kept) {
          sys::mtime_of(st) == sys::mtime_of(kept.st);
 }
 
-// Closes the number only if it still is ours: the program may have closed it and opened something
-// else.
+// Closes the descriptor only if it still is ours: the program may have closed its number and opened
+// another file.
 void DescriptorCache::drop(Kept& kept) {
   struct stat st = {};
   if (sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev && st.st_ino == kept.st.st_ino)
@@ -31,7 +31,7 @@ int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64
   if (kept.busy.test_and_set(std::memory_order_acquire)) return -EBADF;
   int64_t result = -EBADF;
   if (kept.fd >= 0 && kept.key == key) {
-    // Before and after: what was read in between is what it was when it was imported.
+    // Checked before and after the read: so the bytes are those of the file that was imported.
     if (is_still(kept)) result = sys::pread(kept.fd, buffer, size, offset);
     if (result == -EBADF || !is_still(kept)) {
       drop(kept);

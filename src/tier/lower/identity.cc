@@ -1,4 +1,4 @@
-// What a file in lower is, so that a change behind our back is noticed.
+// The identity of a file in lower, by which the pool notices changes outside Cairn.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace cairn::tier {
 
 namespace {
 
-// `prefix`, and after it digits as random_name() makes them, after `host` digits and a dash if
-// those are wanted.
+// Is this name made of `prefix` and the digits of random_name()? If `host` is not 0, so many digits
+// and a dash stand between them.
 bool is_made_of(const std::string& name, const std::string& prefix, size_t host) {
   constexpr size_t random = 32;
   const size_t dash = host == 0 ? 0 : host + 1;
@@ -52,12 +52,12 @@ bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b) {
 
 namespace {
 
-// In the place of the time, above the owner. Earlier versions noted the directory's mtime there;
-// this one would be a time of the year 1677.
+// Marks an mtime field that holds a directory's owner instead. Earlier versions noted the mtime of
+// the directory there; as a time, the mark lies in the year 1677.
 constexpr uint64_t owner_mark = 0x8000'0001ULL << 32;
 constexpr uint64_t owner_bits = 0xFFFF'FFFF;
 
-// A user namespace shows all users that it does not know as this one.
+// A user namespace shows every user that it does not know as this one.
 constexpr uint64_t unknown_user = 65534;
 
 bool has_owner(const file::LowerIdentity& identity) {
@@ -76,7 +76,7 @@ file::LowerIdentity directory_identity(const Known& cover, const struct stat& st
 
 bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found) {
   if (remembered.device != found.device || remembered.inode != found.inode) return false;
-  // Root's own programs and drains give directories to other users.
+  // Programs and drains of root may have given the directory to another user.
   if (geteuid() == 0 || !has_owner(remembered) || !has_owner(found)) return true;
   const uint64_t owner = found.mtime & owner_bits;
   return found.mtime == remembered.mtime || owner == 0 || owner == geteuid();

@@ -11,7 +11,7 @@
 namespace cairn::tier {
 namespace {
 
-// The inode has one open too many then, so that it stays.
+// Makes a lazy inode. It counts one open more than there is, so that it stays.
 Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
                             const SourceAttributes& attributes, Source& source) {
   constexpr uint64_t root = 1;

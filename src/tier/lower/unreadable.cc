@@ -18,7 +18,7 @@ int64_t open_unreadable(int64_t path_only, int flags) {
   if (const int64_t result = sys::fstat(closed.get(), &st); result < 0) return result;
   if (st.st_uid != geteuid()) return -EACCES;
   const uint32_t needed = S_ISDIR(st.st_mode) ? S_IRWXU : S_IRUSR;
-  // What is meant by it cannot be replaced on the way, as a name could be.
+  // This path means the open file; a name could get another file in between.
   const std::string same = path_of_open(closed.get());
   const int64_t result = sys::chmodat(AT_FDCWD, same.c_str(), (st.st_mode & 07777) | needed);
   return result < 0 ? result : sys::openat(AT_FDCWD, same.c_str(), flags & ~O_NOFOLLOW);

@@ -1,5 +1,5 @@
-// A lazy file to which a drain that was killed has given other times in lower: the pool remembers
-// the old ones, and the journal announces the new ones.
+// Recognises a lazy file whose times in lower a killed drain has set. The pool remembers the old
+// times, and the journal announces the new ones.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 namespace cairn::tier {
 namespace {
 
-// What the journal of the cover with this top announces; empty: nothing.
+// The record that the journal of the cover with this top holds; empty: it announces nothing.
 Result<JournalRecord> announced_in(file::FileSystem& fs, uint64_t top) {
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
   if (covers == 0) return JournalRecord();
@@ -43,7 +43,7 @@ Status LowerTree::take_announced(const file::Map& map) {
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st.st_mode) || !is_announced(record, *place.cover, st)) return Status(ESTALE);
-  // The pool must not believe in times that a power loss takes away.
+  // The pool must not rely on times that a power loss can undo.
   if (const int64_t result = sys::fsync(fd.get()); result < 0)
     return sys::failed(result, "fsync", place.path);
   CAIRN_TRY_ASSIGN(parent, file::live_inode(fs_, place.parent));

@@ -14,13 +14,13 @@ namespace cairn::tier {
 namespace {
 
 constexpr size_t most_bytes = 64 << 10;
-// The pool did not take all of the file's attributes: those in lower count as well.
+// Set on a file of whose attributes the pool holds only some. Those in lower count as well.
 constexpr const char* partial = "cairn.partial";
 
-constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // access lists show in the group's
+constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // the group's bit also shows lists
 
-// Whoever may write to a file or directory may have set its drain mode: `never` would make the user
-// lose what the run writes there.
+// May another user have set this drain mode? Any user who can write to a file or directory can set
+// it, and `never` would make the user lose what the run writes there.
 bool may_be_of_others(const struct stat& st, const std::string& name, const std::string& value) {
   return name == drain_mode_attribute && (st.st_mode & writable_by_others) != 0 &&
          value == text_of(DrainMode::never);
@@ -50,13 +50,13 @@ Result<std::string> value_of(int fd, const std::string& name) {
   return value;
 }
 
-// What is said about the bytes of a file does not hold for others.
+// An attribute about the bytes of a file does not hold for other bytes.
 bool is_about_contents(const std::string& name) {
   return name == "security.capability" || name == "security.ima" || name == "security.evm";
 }
 
-// What the old file in lower has and the pool does not hold; whatever refuses to be copied is not
-// ours.
+// Copies attributes that the old file in lower has and the pool does not hold. Errors are ignored:
+// some attributes are not for this user to set.
 void carry_over(int fd, int old, bool users_too) {
   for (const std::string& name : names_of(old)) {
     if ((is_users(name) && !users_too) || is_about_contents(name)) continue;
@@ -72,10 +72,10 @@ void copy_attributes(int fd, int old) { carry_over(fd, old, true); }
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const ImportedName& from, uint64_t ctime) {
   std::string list(most_bytes, '\0');
-  // Most have none, which this tells in one call. The path may lead elsewhere by now, so it is no
-  // more than a hint.
+  // Most files have no attributes, and this call finds that out. It is a hint only, because the
+  // path may lead to another file by now.
   const int64_t n = sys::llistxattr(from.path.c_str(), list.data(), list.size());
-  if (n <= 0) return Status();  // none, or none that we may see
+  if (n <= 0) return Status();  // it has none, or none that this user may see
   list.resize(static_cast<size_t>(n));
   bool any = false;
   for (const std::string& attribute : split(list)) any = any || is_users(attribute);
@@ -87,11 +87,11 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, *number};
   const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-  if (fd < 0) return Status();  // not ours to read; nor will a drain replace it
+  if (fd < 0) return Status();  // this user cannot read it, so no drain will replace it
   const sys::Descriptor file(static_cast<int>(fd));
   struct stat st = {};
   if (sys::fstat(file.get(), &st) < 0 || st.st_dev != from.device || st.st_ino != from.inode)
-    return Status();  // replaced since: reading it will tell
+    return Status();  // it was replaced meanwhile: a read notices that
   for (const std::string& attribute : names_of(file.get())) {
     if (!is_users(attribute)) continue;
     auto value = value_of(file.get(), attribute);
@@ -102,7 +102,7 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
     if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
     CAIRN_TRY(status);
   }
-  // Importing is no change that a user has made.
+  // Importing attributes is not a change that a user has made.
   fs.pool.store_flush(map.inode->ctime, ctime);
   return fs.pool.fence();
 }
@@ -117,10 +117,10 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
     auto value = file::get_xattr(fs, map, name);
     if (value.code() == ENODATA) continue;
     if (!value.ok()) return value.status();
-    // Where nothing changes, no right to change anything is needed.
+    // Sets only what differs: this user may have no right to change attributes.
     if (auto there = value_of(fd, name); there.ok() && *there == *value) continue;
     const int64_t result = sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
-    // The mode is about the drain. Where lower cannot keep it, it goes with the cover.
+    // The drain mode matters to drains only. If lower cannot keep it, it ends with the cover.
     if (result < 0 && name == drain_mode_attribute) continue;
     if (result < 0) return sys::failed(result, "extended attribute", name);
   }

@@ -12,13 +12,14 @@
 namespace cairn::tier {
 namespace {
 
-// Of one directory; `below` gets those in it that were entered.
+// Was one directory changed in lower since it was imported? `below` gets its directories that the
+// pool has imported.
 Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
                                  std::vector<uint64_t>* below) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, number));
   if (file::is_lazy(*inode)) return false;
   const auto located = lower_of(fs).locate(number);
-  if (located.code() == ESTALE) return false;  // moved out of one that the pool has removed
+  if (located.code() == ESTALE) return false;  // it was moved out of a directory that was removed
   CAIRN_TRY(located.status());
   const Place& place = *located;
   const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<const char*, 5> names = {"", "exit", "close", "async", "never"};
 
-// How many letters are to be put in, taken away or changed (Levenshtein).
+// How many letters differ: inserted, removed or changed ones (Levenshtein).
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -29,7 +29,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "" if none is near.
+// The mode whose name is most like the text; "" if none is near.
 std::string_view nearest(std::string_view text) {
   constexpr size_t longest = 16;
   constexpr size_t near = 2;
@@ -41,8 +41,9 @@ std::string_view nearest(std::string_view text) {
   return distance(text, found) <= near || std::string_view(found).starts_with(text) ? found : "";
 }
 
-// What is kept out of lower goes with its pool. Only the user and root may want that: the owner of
-// a directory in lower could otherwise make others lose their files.
+// May this owner's mode keep files out of lower? Such files are lost with their pool. Only the user
+// and root may decide that, because the owner of a directory in lower could otherwise make other
+// users lose their files.
 bool may_keep_out(const file::FileSystem& fs, const file::Map& map) {
   const auto uid = static_cast<uint32_t>(map.inode->owner.load());
   return uid == 0 || uid == fs.uid.load(std::memory_order_relaxed);

@@ -20,11 +20,11 @@ namespace {
 
 constexpr const char* suffix = ".journal";
 constexpr size_t slots = 2;
-constexpr size_t capacity = 8 << 10;  // of a slot
+constexpr size_t capacity = 8 << 10;  // bytes of a slot
 
 struct Header {
   uint32_t checksum = 0;  // of all that follows
-  uint32_t size = 0;      // of the texts
+  uint32_t size = 0;      // of the texts that follow the header
   uint64_t sequence = 0;  // the valid slot with the higher one holds the record
   uint64_t pool_directory = 0;
   uint64_t pool_generation = 0;
@@ -46,7 +46,7 @@ std::string next_text(const std::string& texts, size_t* at) {
   return text;
 }
 
-// The record in a slot's bytes.
+// Decodes the record in a slot's bytes.
 JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_t* drain_begun) {
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -57,7 +57,7 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   record.aside = next_text(texts, &at);
   record.name = next_text(texts, &at);
   *links_until = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);
-  *drain_begun = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);  // older ones: no text
+  *drain_begun = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);  // 0 in older records
   record.pool_directory = header.pool_directory;
   record.pool_generation = header.pool_generation;
   record.inode = header.inode;
@@ -68,8 +68,8 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   return record;
 }
 
-// What a drain writes. A record is a pool's word: whoever can write to the pool can write another
-// one.
+// Checks that a drain can have written these names: any user who can write to the pool can write a
+// record.
 Status check_names(const JournalRecord& record) {
   if (record.directory.empty()) return Status();
   if (record.directory[0] != '/' || (record.directory + "/").find("/../") != std::string::npos)
@@ -98,15 +98,15 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
   auto inode = find_child(fs, covers, name);
   if (!inode.ok()) return inode.status();
   if (*inode == 0) {
-    // Its space is there from the start: a drain of a full pool needs none.
+    // The journal gets all its space now, so that a drain of a full pool needs no more.
     CAIRN_TRY(write_pool_file(fs, covers, name, std::string(slots * capacity, '\0')));
     inode = find_child(fs, covers, name);
     if (!inode.ok()) return inode.status();
   }
-  // A record is durable before what it announces happens in lower.
+  // O_DSYNC: a record must be durable before the drain does in lower what it announces.
   file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR | O_DSYNC);
   CAIRN_TRY(file_->status());
-  const Status status = read().status();  // what the sequence is
+  const Status status = read().status();  // finds the sequence
   return status.code() == EUCLEAN ? Status() : status;
 }
 
@@ -140,7 +140,7 @@ Result<JournalRecord> Journal::read() {
     sequence_ = header.sequence;
     last = record_of(bytes, &links_until_, &drain_begun_);
   }
-  // One that cannot count is not written again, whatever else is noted.
+  // A record that does not count is not written again with later notes.
   const Status sound = check_names(last);
   last_ = sound.ok() ? last : JournalRecord();
   if (!sound.ok()) return sound;
@@ -166,7 +166,7 @@ Status Journal::write(const JournalRecord& record) {
     texts += '\0';
   }
   if (sizeof header + texts.size() > capacity)
-    return fail(ENAMETOOLONG, "%s: too long a path", record.directory.c_str());
+    return fail(ENAMETOOLONG, "%s: the path is too long", record.directory.c_str());
   header.size = static_cast<uint32_t>(texts.size());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes += texts;
@@ -225,7 +225,7 @@ Result<JournalRecord> Journal::last(file::FileSystem& fs, uint64_t covers,
 bool is_announced(const JournalRecord& record, const Known& known, const struct stat& st) {
   file::LowerIdentity announced = record.identity;
   const uint64_t mtime = sys::mtime_of(st);
-  // A call that sets the present time gives both times the same; one that writes does not.
+  // A call that sets the present time makes atime and mtime equal; a write does not.
   if (announced.mtime == present_time && sys::atime_of(st) == mtime) announced.mtime = mtime;
   return is_same(announced, identity_of(known, st));
 }

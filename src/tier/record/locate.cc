@@ -1,5 +1,5 @@
-// From a lazy inode to its path in lower. Each imported inode knows the directory and the slot of
-// its name there; while it is lazy it has not moved, so the way up is the way that it came.
+// Finds the path of a lazy inode in lower. Each imported inode knows the directory and the slot of
+// its name there. A lazy inode has not moved, so these lead up to the covered directory.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ Result<const Known*> LowerTree::cover_of_top(uint64_t top) {
 const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64_t generation,
                                    uint64_t device) {
   auto* made = new Known{path, top, generation, device, known_.load()};
-  // Never changed once it is in the list, so the list needs no lock, and fork no care.
+  // An element in the list never changes, so the list needs no lock, and fork needs no handler.
   while (!known_.compare_exchange_weak(made->next, made)) {
   }
   return made;
@@ -87,7 +87,7 @@ Status LowerTree::confirm_device(uint64_t top, const std::string& path, uint64_t
   CAIRN_TRY_ASSIGN(known, cover_of_top(top));
   if (known != nullptr && known->device == device) return Status();
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, top));
-  make_known(path, top, inode->generation.load(), device);  // the first one in the list is found
+  make_known(path, top, inode->generation.load(), device);  // now the first, which searches find
   return Status();
 }
 
@@ -97,7 +97,7 @@ Status LowerTree::move_cover(uint64_t top, const std::string& path) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(AT_FDCWD, path.c_str(), &st); result < 0)
     return sys::failed(result, "stat", path);
-  // The first one in the list is found.
+  // The new element is the first in the list, so searches find it.
   make_known(path, top, (*inode)->generation.load(), st.st_dev);
   return Status();
 }
@@ -165,7 +165,7 @@ Status LowerTree::climb(uint64_t directory, const Climb& visit) {
 
 Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
   return climb(directory, [newest](uint64_t, uint64_t* known) {
-    // Directories further up know something as new already, or have something unknown in them too.
+    // If this directory knows a time as late, or holds an unknown entry, so do those above it.
     if (*known == newest_unknown || *known >= newest) return false;
     *known = newest;
     return true;
@@ -173,13 +173,13 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
 }
 
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {
-  // What `cairn run` starts has the preloaded library.
+  // In a program that `cairn run` started, calls must pass by the preloaded library.
   if (std::getenv("CAIRN_COVER") != nullptr) sys::call_past_preload();
   return std::make_unique<LowerTree>(fs);
 }
 
 LowerTree& lower_of(file::FileSystem& fs) {
-  // Whoever attaches gives it one; a file system made otherwise keeps its own for good.
+  // attach() sets `lower`. A file system that was made in another way gets one here, for good.
   if (fs.lower == nullptr) fs.lower = make_lower(fs).release();
   return *static_cast<LowerTree*>(fs.lower);
 }

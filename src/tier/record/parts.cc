@@ -17,11 +17,11 @@
 namespace cairn::tier {
 namespace {
 
-// Of the directory `/.parts/NAME`.
+// An attribute of the directory `/.parts/NAME`.
 constexpr const char* records_attribute = "cairn.records";
 
-// A directory of records: a number that a file system can use again, and the time at which it was
-// made, where the file system is local.
+// Identifies a directory of records: by its inode number, which a file system can use again, and on
+// a local file system by the time at which it was made.
 struct RecordsMark {
   uint64_t inode = 0;
   uint64_t birth = 0;  // 0: not known
@@ -40,7 +40,7 @@ bool are_same(const RecordsMark& a, const RecordsMark& b) {
   return a.inode == b.inode && (a.birth == b.birth || a.birth == 0 || b.birth == 0);
 }
 
-// ENODATA: none was noted.
+// Reads the mark that was noted. ENODATA: there is none.
 Result<RecordsMark> noted_mark(file::FileSystem& fs, const file::Map& parts) {
   CAIRN_TRY_ASSIGN(text, file::get_xattr(fs, parts, records_attribute));
   RecordsMark mark;
@@ -50,7 +50,7 @@ Result<RecordsMark> noted_mark(file::FileSystem& fs, const file::Map& parts) {
   return mark;
 }
 
-// Of the cover's parts; its inode is null if there are none.
+// The map of the directory of the cover's parts; its inode is null if there is none.
 Result<file::Map> map_of_parts(file::FileSystem& fs, const std::string& cover_name, bool make) {
   CAIRN_TRY_ASSIGN(number, find_parts(fs, cover_name, make));
   if (number == 0) return file::Map{};
@@ -90,7 +90,7 @@ Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
   if (!directory.ok()) return directory.status();
   return for_each_name(fs, {*directory, *parts}, false, [&](const file::Listed& listed) -> Status {
     auto inode = file::live_inode(fs, listed.inode);
-    if (!inode.ok()) return Status();  // removed since it was listed
+    if (!inode.ok()) return Status();  // it was removed since it was listed
     uint64_t bytes = 0;
     {
       pool::SeatGuard seat(fs.pool);
@@ -131,7 +131,7 @@ Status note_records(file::FileSystem& fs, const std::string& cover_name, int rec
   if (noted.ok() && are_same(*noted, mark)) return Status();
   if (!noted.ok() && noted.code() != ENODATA) return noted.status();
   if (noted.ok()) {
-    // What there is belongs to the other one's records.
+    // Another directory of records was noted, and the parts that are there belong to it.
     CAIRN_TRY_ASSIGN(any, has_parts(fs, cover_name));
     if (any) return Status();
   }
@@ -144,7 +144,7 @@ Result<bool> are_records_exchanged(file::FileSystem& fs, const std::string& cove
   CAIRN_TRY_ASSIGN(parts, map_of_parts(fs, cover_name, false));
   if (parts.inode == nullptr) return false;
   const auto noted = noted_mark(fs, parts);
-  // Parts of an earlier version.
+  // An earlier version of Cairn, which noted no mark, wrote the parts.
   if (noted.code() == ENODATA) return false;
   CAIRN_TRY(noted.status());
   CAIRN_TRY_ASSIGN(mark, mark_of(records));

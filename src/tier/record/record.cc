@@ -135,7 +135,8 @@ Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::stri
   const std::string aside = name + ".new";
   file::CreateRequest request;
   request.mode = S_IFREG | 0600;
-  // One a killed process left; who writes holds the lock that all writers take.
+  // A killed process may have left a file of this name. No other process writes one, because
+  // writers hold the lock on covers.
   if (Status status = file::unlink_name(fs, directory, aside);
       !status.ok() && status.code() != ENOENT)
     return status;
@@ -189,7 +190,7 @@ Status for_each_record(
       return Status();
     const std::string name = file.substr(0, file.size() - end.size());
     auto record = read_record(fs, *covers, name);
-    if (record.code() == ENOENT) return Status();  // discarded just now
+    if (record.code() == ENOENT) return Status();  // the cover was discarded just now
     if (!record.ok()) return record.status();
     return visit(name, *record);
   });

@@ -14,8 +14,9 @@ constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
 
 std::string path_of(const std::string& directory) { return directory + "/" + records_directory; }
 
-// Of one that Cairn has made. Nobody gives a closed directory of his own the sticky bit, so where
-// others can rename what lies in the covered directory, they have no such one to put there.
+// The mode of a directory that Cairn has made. Users do not give a private directory the sticky
+// bit. So a user who can rename entries of the covered directory has no directory of this user's
+// with that mode to put there.
 constexpr uint32_t own_mode = S_ISVTX | S_IRWXU;
 
 bool is_made_by_us(const struct stat& st) {
@@ -25,7 +26,7 @@ bool is_made_by_us(const struct stat& st) {
 
 bool is_open_to_others(const struct stat& st) { return (st.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// `st`: of what has the name.
+// `st`: of the file that has the name.
 std::string why_ignored(const struct stat& st, uint64_t owner) {
   std::string user = "belongs to user " + std::to_string(st.st_uid);
   if (!S_ISDIR(st.st_mode)) return "is not a directory, and " + user;
@@ -37,8 +38,8 @@ std::string why_ignored(const struct stat& st, uint64_t owner) {
   return text;
 }
 
-// Where nobody else can write to the covered directory, and it belongs to nobody else, nobody else
-// has put it there either.
+// Does a directory of records count where it lies? It does if Cairn has made it, or if no other
+// user owns or can write to the directory above, and so can have put it there.
 int64_t check_place(int records, const struct stat& st, uint64_t owner, bool* counts) {
   *counts = true;
   if (is_made_by_us(st)) return 0;
@@ -64,7 +65,7 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
   } else {
     const int64_t result = sys::lstatat(directory, name, &st);
     if (result < 0) return result == -ENOENT ? 0 : opened;
-    // The user's own that cannot be opened is an error.
+    // It is an error if the user's own directory cannot be opened.
     if (S_ISDIR(st.st_mode) && (opened != -EACCES || st.st_uid == geteuid())) return opened;
   }
   found->ignored = why_ignored(st, owner);
@@ -99,7 +100,7 @@ Result<sys::Descriptor> make_records(const std::string& directory, uint64_t owne
     if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", path_of(directory));
     if (made == 0) result = sys::fsync_directory(covered.get());
     if (result < 0) return sys::failed(result, "fsync", directory);
-    // Somebody else may have made it, or put another one in its place.
+    // Another process may have made it, or have put another directory in its place.
     result = find_records(covered.get(), owner, &found);
     if (result == 0 && !found.fd.ok() && found.ignored.empty()) result = -ENOENT;
   }
@@ -113,7 +114,7 @@ Result<sys::Descriptor> make_records(const std::string& directory, uint64_t owne
 void remove_records(int directory, uint64_t owner) {
   RecordsFound found;
   if (find_records(directory, owner, &found) == 0 && found.fd.ok())
-    sys::unlinkat(directory, records_directory, AT_REMOVEDIR);  // unless something is in it
+    sys::unlinkat(directory, records_directory, AT_REMOVEDIR);  // fails if it is not empty
 }
 
 }  // namespace cairn::tier

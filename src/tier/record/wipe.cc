@@ -18,7 +18,7 @@ Status gone_is_fine(Status status) {
   return status.code() == ENOENT || status.code() == ESTALE ? Status() : status;
 }
 
-// The slot of a name, as if it had been listed; inode 0: there is none.
+// Finds the slot of a name, in the form that a listing gives. Inode 0: there is none.
 Result<file::Listed> find_slot(file::FileSystem& fs, uint64_t directory, const std::string& text) {
   file::Listed listed = {};
   auto name = file::make_name(text.data(), text.size());
@@ -35,7 +35,7 @@ Result<file::Listed> find_slot(file::FileSystem& fs, uint64_t directory, const s
   return listed;
 }
 
-// Calls visit(listed) for each live slot, as for_each_name(), for unsound names too.
+// Calls visit(listed) for each live slot; unlike for_each_name() for unsound names too.
 template <typename Visit>
 Status for_each_slot(file::FileSystem& fs, const file::Map& directory, Visit visit) {
   std::vector<file::Listed> batch(32);
@@ -60,7 +60,7 @@ struct Child {
   file::Listed listed;
 };
 
-// By its name, or without it where the name leads elsewhere.
+// Removes an inode by its name, or by its slot if the name leads to another inode.
 Status remove_listed(file::FileSystem& fs, uint64_t parent, const file::Listed& listed,
                      bool is_directory) {
   Status status(ENOENT);
@@ -72,7 +72,7 @@ Status remove_listed(file::FileSystem& fs, uint64_t parent, const file::Listed& 
     case ESTALE:
     case EISDIR:
     case ENOTDIR:
-    case ENOTEMPTY:  // or it only says so
+    case ENOTEMPTY:  // or a damaged directory only seems so
     case EUCLEAN:
       return gone_is_fine(file::clear_slot(fs, parent, listed.unit, listed.inode, true));
     default:
@@ -80,11 +80,11 @@ Status remove_listed(file::FileSystem& fs, uint64_t parent, const file::Listed& 
   }
 }
 
-// Removes the files of one directory and tells of its directories.
+// Removes the files of one directory. `directories` gets its directories.
 Status wipe_files(file::FileSystem& fs, uint64_t number, std::vector<Child>* directories) {
   auto inode = file::live_inode(fs, number);
   if (!inode.ok() || !S_ISDIR((*inode)->mode.load())) return Status();
-  // Nothing is imported any more for the sake of being removed.
+  // Not lazy any more: names need not be imported only to be removed.
   CAIRN_TRY(gone_is_fine(file::set_flags(fs, number, 0, format::flag_lazy)));
   const file::Map map{*inode, number};
   return for_each_slot(fs, map, [&](const file::Listed& listed) -> Status {
@@ -121,7 +121,7 @@ Status wipe(file::FileSystem& fs, uint64_t parent, const std::string& name) {
       level.directories.pop_back();
       if (tree.enter(child.above, child.listed).ok())
         CAIRN_TRY(enter(child.above.number, child.listed));
-      else  // What it names is in use elsewhere, or further up.
+      else  // The inode has another name, or is a directory further up.
         CAIRN_TRY(gone_is_fine(file::clear_slot(fs, child.above.number, child.listed.unit,
                                                 child.listed.inode, false)));
       continue;

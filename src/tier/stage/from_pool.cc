@@ -34,7 +34,7 @@ Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const s
     if (!data.ok()) return data.status();
     auto hole = file::seek_hole(*from, *data);
     const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
-    // It ends early if the file is cut meanwhile, which its ctime says too.
+    // If the file is truncated meanwhile, the copy ends early, and the ctime has changed.
     CAIRN_TRY(copy.from_pool(*from, *data, end).status());
     at = std::max(end, *data + 1);
   }
@@ -51,8 +51,8 @@ Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::At
 
 namespace {
 
-// Owner, mode and times of what has just been made there. Somebody may have put something else in
-// its place: nothing is set by name.
+// Sets owner, mode and times of a file that was just made. Sets nothing by name, because another
+// file may have the name by now.
 int64_t set_attributes_of(int directory, const std::string& name, const file::Attributes& wanted) {
   const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return opened;
@@ -62,9 +62,9 @@ int64_t set_attributes_of(int directory, const std::string& name, const file::At
   if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
   const auto permissions = give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, name);
   int64_t result = 0;
-  if (!S_ISLNK(wanted.mode)) {  // a link has no mode
+  if (!S_ISLNK(wanted.mode)) {  // a symbolic link has no mode
     if (!permissions.ok()) return -permissions.code();
-    // The mask of the process took some bits.
+    // The umask of the process has cleared some bits.
     result = sys::chmodat(AT_FDCWD, path_of_open(fd.get()).c_str(), *permissions);
   }
   set_times_of_open(fd.get(), wanted.atime, wanted.mtime);
@@ -96,7 +96,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
                      const struct stat& st) {
   if (!S_ISLNK(map.inode->mode.load())) {
-    // Who may use it is all that there is of one.
+    // Of a special file, only owner and mode can differ.
     const file::Attributes wanted = attributes_now(fs, map);
     return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
            st.st_gid == wanted.gid;

@@ -1,4 +1,4 @@
-// Importing: a lazy directory gets the names that lie in lower, lazy themselves.
+// Imports the names of a lazy directory from lower. The new inodes are lazy.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
                              const std::string& name, uint64_t* newest) {
   struct stat st = {};
   const int64_t result = sys::lstatat(fd, name.c_str(), &st);
-  if (result == -ENOENT) return Status();  // removed since it was listed
+  if (result == -ENOENT) return Status();  // it was removed since it was listed
   const std::string path = place.path + "/" + name;
   if (result < 0) return sys::failed(result, "stat", path);
   file::ImportedInode imported = {};
@@ -83,8 +83,8 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   imported.links = st.st_nlink;
   imported.atime = sys::atime_of(st);
   imported.mtime = sys::mtime_of(st);
-  // Every change from now on has a later ctime, also when the clock of lower's host is ahead of
-  // ours.
+  // Every later change must have a later ctime, even if the clock of lower's host is ahead of this
+  // one's.
   imported.ctime = std::min(sys::ctime_of(st), coarse_now_ns() - 1);
   imported.rdev = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
   if (S_ISLNK(st.st_mode)) {
@@ -95,7 +95,7 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   const file::LowerIdentity identity =
       S_ISDIR(st.st_mode) ? directory_identity(*place.cover, st, 0) : identity_of(*place.cover, st);
   const Status status = file::import_name(fs_, directory, name, imported, identity);
-  // A process that was killed here before us may have got no further than the name.
+  // EEXIST: a process that was killed here may have made the name only.
   if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());
   if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return Status();
   return import_attributes(fs_, directory, name, {fd, name.c_str(), path, st.st_dev, st.st_ino},

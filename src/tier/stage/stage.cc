@@ -1,4 +1,4 @@
-// Lazy files: read through from lower, and copied into the pool before they are written or moved.
+// Reads lazy files from lower, and copies them into the pool before they are written or moved.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ namespace cairn::tier {
 namespace {
 
 constexpr size_t piece = 1 << 20;
-// Files that are smaller are tried without looking for space first.
+// Smaller files are copied without a check for space first.
 constexpr uint64_t worth_a_look = 1 << 20;
 
 using file::is_lazy;
 
-// Has no name, and never had one in lower.
+// Was the inode made by open_source()? Such a file has no name, and never had one in lower.
 bool has_source(const file::Map& map) {
   return map.inode->links.load() == 0 && map.inode->lower_parent.load() == 0;
 }
@@ -58,8 +58,8 @@ uint64_t free_bytes(file::FileSystem& fs) {
   return (usage.free - std::min(usage.free, usage.reserve)) * format::block_size;
 }
 
-// Makes room for `bytes`, if need be by evicting other files; a file larger than the pool evicts
-// none.
+// Makes room for `bytes`, if necessary by evicting other files. A file larger than the pool evicts
+// no others.
 Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what) {
   uint64_t free = free_bytes(fs);
   const uint64_t most = pool::usage(fs.pool).usable * format::block_size;
@@ -101,8 +101,8 @@ struct Times {
   uint64_t ctime;
 };
 
-// This becomes the file's size, and these its times, if there are any: bytes alone change none, and
-// somebody may have changed mode or times while they came. Lazy goes away with the same change.
+// Ends the lazy state, and sets the size and, if they are given, the times in the same change.
+// Staging gives no times: it changes none, and a program may have set them meanwhile.
 Status finish(file::FileSystem& fs, const file::Map& map, uint64_t size,
               const std::optional<Times>& times, uint64_t generation = 0) {
   pool::SeatGuard seat(fs.pool);
@@ -139,8 +139,8 @@ Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st->st_mode) || !is_same(place.identity, identity_of(*place.cover, *st)))
     return changed(place);
-  // Another user may get a file the number, the size and the times of the one that was here, but
-  // not its owner.
+  // Another user may be able to make a file of the same number, size and times, but not of the same
+  // owner.
   if (place.owner && st->st_uid != *place.owner && !is_believed(st->st_uid, no_owner))
     return changed(place);
   return file;
@@ -170,12 +170,12 @@ template <typename Look>
 auto LowerTree::undisturbed(const file::Map& map, Look look) {
   auto seen = look();
   if (seen.code() == ESTALE && is_lazy(*map.inode) && !fs_.pool.read_only) {
-    // A drain that gives it other times in this moment holds this lock.
+    // A drain that is setting the file's times holds this lock.
     const ImportLock lock(fs_, map);
     if (lock.ok() && is_lazy(*map.inode)) {
       seen = look();
       if (seen.code() == ESTALE) {
-        take_announced(map).ignore();  // then it is seen as before
+        take_announced(map).ignore();  // if it fails, the look returns the same error again
         seen = look();
       }
     }
@@ -193,7 +193,7 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
     return is_lazy(**inode) ? source.status() : read_own(fs_, number, buffer, size, offset);
   }
   auto n = undisturbed(map, [&] { return read_lower(map, buffer, size, offset); });
-  // Staged since the caller looked; what lies in lower now may be what was drained.
+  // If the file was staged meanwhile, the pool has its bytes, and lower may have others.
   if (!n.ok() && !is_lazy(**inode)) return read_own(fs_, number, buffer, size, offset);
   return n;
 }
@@ -204,7 +204,7 @@ Result<uint64_t> LowerTree::seek_lower(const file::Map& map, uint64_t offset, in
   CAIRN_TRY_ASSIGN(opened, open_file(place, &st));
   const int64_t found = sys::lseek(opened.get(), static_cast<int64_t>(offset), whence);
   if (found == -EINVAL)
-    return whence == SEEK_DATA ? offset : place.identity.size;  // knows no holes
+    return whence == SEEK_DATA ? offset : place.identity.size;  // this file system shows no holes
   if (found < 0) return sys::failed(found, "seek", place.path);
   return static_cast<uint64_t>(found);
 }
@@ -230,8 +230,8 @@ Status LowerTree::copy_from(const Place& place, const file::Map& map) {
     CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
                           place.path));
   CAIRN_TRY(copy_data(fs_, from->get(), map, size, place));
-  // Once the file is not lazy any more, lower's bytes count for nothing: these must be here to
-  // stay.
+  // When the file is not lazy any more, lower's bytes do not count. So the copy must be durable
+  // before.
   CAIRN_TRY(file::sync_file(fs_, map));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
@@ -243,7 +243,7 @@ Status LowerTree::copy_in(const file::Map& map, uint64_t* size) {
   *size = place.identity.size;
   const Status status = copy_from(place, map);
   if (status.code() != ESTALE) return status;
-  take_announced(map).ignore();  // then the second try fails as the first
+  take_announced(map).ignore();  // if it fails, the second try fails as the first did
   CAIRN_TRY_ASSIGN(now, locate(map.number));
   return copy_from(now, map);
 }
@@ -291,8 +291,8 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
   return status;
 }
 
-// Not held open meanwhile, as a full pool may have no room for that: the generation tells, under
-// the inode's lock.
+// Does not hold the file open, for which a full pool may have no room. The generation, compared
+// under the inode's lock, tells whether it still is the same file.
 Status LowerTree::discard(uint64_t number, uint64_t generation) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
@@ -301,7 +301,7 @@ Status LowerTree::discard(uint64_t number, uint64_t generation) {
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
-  file::drop_staged(fs_, map, generation).ignore();  // what stays is cut by the truncation
+  file::drop_staged(fs_, map, generation).ignore();  // the truncation removes what is left
   const uint64_t now = file::now_ns();
   return finish(fs_, map, 0, Times{now, now}, generation);
 }
@@ -311,9 +311,10 @@ Status LowerTree::stage(uint64_t number) {
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
   if (!is_lazy(*map.inode)) return Status();
-  // Held open until its bytes are here: without a name and an opener, its number would be another
-  // file's meanwhile, which would get them. In a pool that has no room for that, no bytes come
-  // either. Moving or not: who moves it may wait for what is done here.
+  // Holds the file open while its bytes are copied. Otherwise, if its last name were removed,
+  // another file could get its number, and the bytes. A pool without room for an open file has no
+  // room for bytes either. Files that are being moved can be opened here too, because the process
+  // that moves one may wait for this.
   const PoolFile held(fs_, number, O_PATH, 0, true);
   if (!held.status().ok() && held.status().code() != ENOSPC) return held.status();
   const ImportLock lock(fs_, map);
@@ -344,7 +345,7 @@ Status LowerTree::stage_tree(uint64_t number) {
   const auto add = [&](uint64_t child, const file::Map* above,
                        const file::Listed* listed) -> Status {
     auto inode = file::live_inode(fs_, child);
-    if (!inode.ok()) return Status();  // removed meanwhile
+    if (!inode.ok()) return Status();  // it was removed meanwhile
     if (S_ISDIR((*inode)->mode.load())) {
       if (listed != nullptr) CAIRN_TRY(tree.enter(*above, *listed));
       directories.push_back(child);
@@ -367,7 +368,7 @@ Status LowerTree::stage_tree(uint64_t number) {
       return add(listed.inode, &map, &listed);
     }));
   }
-  // Told before anything is copied.
+  // Fails before anything is copied.
   if (bytes >= worth_a_look) {
     const Status fits = check_space(fs_, bytes, "moving what still lies in lower");
     if (fits.code() == ENOSPC) file::note_no_room(fs_, bytes);

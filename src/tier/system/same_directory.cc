@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t token_digits = 32;
 
-// A file system that is not listed counts as one of a network: NFS, Lustre, GPFS, BeeGFS, FUSE.
+// All others count as network file systems: NFS, Lustre, GPFS, BeeGFS, FUSE and so on.
 bool is_local(uint64_t type) {
   constexpr std::array<uint64_t, 12> local = {
       0xEF53,      // ext2, ext3, ext4

@@ -18,7 +18,7 @@ namespace {
 using Syscall = long (*)(long, ...);  // NOLINT(google-runtime-int): as unistd.h has it
 constinit std::atomic<Syscall> kernel{&::syscall};
 
-// syscall(2) gives -1 and errno, which belongs to the program that we are guests of.
+// Calls syscall(2), and restores errno, which belongs to the program.
 template <typename... Arguments>
 int64_t call(int64_t number, Arguments... arguments) {
   const int saved = errno;
@@ -36,7 +36,7 @@ int64_t call_again(int64_t number, Arguments... arguments) {
   }
 }
 
-// Times before 1970 are negative; nanoseconds never are.
+// Times before 1970 are negative, but tv_nsec never is.
 timespec timespec_of(uint64_t time) {
   constexpr int64_t second = 1'000'000'000;
   const auto ns = static_cast<int64_t>(time);
@@ -63,10 +63,10 @@ int64_t open_at_once(int directory, const char* path, int flags, uint32_t mode) 
   return call_again(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-// Linux before 5.6, or a filter that knows no better.
+// Does the kernel lack openat2? Linux before 5.6 does, and some system call filters refuse it.
 bool is_unknown(int64_t result) { return result == -ENOSYS || result == -EPERM; }
 
-// Without openat2: component by component.
+// Opens a path without openat2, component by component.
 int64_t open_by_components(int directory, std::string_view rest, int flags, uint32_t mode) {
   Descriptor above;
   for (;;) {
@@ -93,7 +93,8 @@ int64_t open_by_components(int directory, std::string_view rest, int flags, uint
 }  // namespace
 
 void call_past_preload() {
-  // The preloaded library's own copy is where its syscall(2) is, and makes room for descriptors.
+  // The copy of this code in the preloaded library makes room for descriptors. It recognises itself
+  // because it lies in the library that defines syscall(2).
   Dl_info own = {};
   Dl_info defined = {};
   const void* const first = dlsym(RTLD_DEFAULT, "syscall");
@@ -115,7 +116,7 @@ int64_t open_beneath(const char* path, int flags) {
   const int64_t fd = call_again(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
   if (fd != -ENOSYS && fd != -EPERM) return fd;
   return openat(AT_FDCWD, path,
-                flags | O_NOFOLLOW);  // Linux before 5.6, or a filter that knows no better
+                flags | O_NOFOLLOW);  // without openat2
 }
 int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
   return call_again(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
@@ -123,7 +124,7 @@ int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
 int64_t open_in(int directory, const char* path, int flags, uint32_t mode) {
   if (leads_out(path)) return -EXDEV;
   Descriptor above;
-  // In pieces that the kernel takes.
+  // Opens a long path in pieces, each shorter than PATH_MAX.
   std::string_view rest = path;
   while (rest.size() >= PATH_MAX) {
     const size_t slash = rest.rfind('/', PATH_MAX - 1);
@@ -138,7 +139,7 @@ int64_t open_in(int directory, const char* path, int flags, uint32_t mode) {
     if (rest.empty()) rest = ".";
   }
   const int from = above.ok() ? above.get() : directory;
-  // The rest ends where the path does.
+  // The rest is terminated, because it ends where the path ends.
   const int64_t fd = open_at_once(from, rest.data(), flags, mode);
   return is_unknown(fd) ? open_by_components(from, rest, flags, mode) : fd;
 }
@@ -165,7 +166,7 @@ int64_t birth_of(int fd, uint64_t* birth) {
   struct statx st = {};
   *birth = 0;
   const int64_t result = call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &st);
-  if (result == -ENOSYS || result == -EPERM) return 0;  // Linux before 4.11, or a filter
+  if (result == -ENOSYS || result == -EPERM) return 0;  // Linux before 4.11, or a filter, lacks it
   if (result == 0 && (st.stx_mask & STATX_BTIME) != 0)
     *birth = static_cast<uint64_t>(st.stx_btime.tv_sec) * 1'000'000'000 + st.stx_btime.tv_nsec;
   return result;
@@ -221,7 +222,7 @@ int64_t llistxattr(const char* path, char* list, size_t size) {
 
 Descriptor out_of_the_way(int fd) {
   int64_t moved = -1;
-  // Below 1024, where there is room for all: a larger table of descriptors costs every fork.
+  // Moves it below 1024: a larger table of descriptors would make every fork slower.
   for (int least : {900, 500}) {
     moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
     if (moved >= 0) break;

@@ -91,14 +91,14 @@ Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permiss
   int64_t result = sys::fchownat(fd, "", uid, gid);
   if (result >= 0) return permissions;
   if (!is_refused(result)) return sys::failed(result, "chown", path);
-  // A set-group-ID bit of a directory runs nothing as anybody.
+  // Another owner must not lend its rights to a program. The bits of a directory do not do that.
   if (!S_ISDIR(st.st_mode)) permissions &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
   if (st.st_gid == gid) return permissions;
   constexpr uint32_t same = UINT32_MAX;
   result = sys::fchownat(fd, "", same, gid);
   if (result < 0 && !is_refused(result)) return sys::failed(result, "chown", path);
   if (result >= 0) return permissions;
-  // Another group has the file, so it may do no more than all others.
+  // The file has another group, which may do no more than all other users.
   return permissions & (~static_cast<uint32_t>(S_IRWXG) | (permissions & S_IRWXO) << 3);
 }
 
@@ -115,7 +115,7 @@ bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t*
   if (offset >= size) return false;
   const int64_t data = sys::lseek(fd, static_cast<int64_t>(offset), SEEK_DATA);
   if (data == -ENXIO) return false;
-  if (data < 0) {  // a file system that knows no holes
+  if (data < 0) {  // this file system does not show holes
     *from = offset;
     *to = size;
     return true;
@@ -129,7 +129,7 @@ bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t*
 int64_t rename_to_free(int from, const std::string& aside, int to, const char* name) {
   int64_t result = sys::renameat2(from, aside.c_str(), to, name, RENAME_NOREPLACE);
   if (result != -EINVAL && result != -ENOSYS) return result;
-  // A file system without that call: a link never replaces anything either.
+  // This file system lacks RENAME_NOREPLACE. A link does not replace a file either.
   result = sys::linkat(from, aside.c_str(), to, name);
   if (result == 0) return sys::unlinkat(from, aside.c_str(), 0);
   if (result == -EEXIST) return result;
