@@ -1,4 +1,4 @@
-// cairn ckpt verify and rm: reading all bytes of versions, and removing versions.
+// cairn ckpt verify and rm: read all bytes of versions, and remove versions.
 #include "ckpt/ckpt.h"
 #include "sets/ckpt_set.h"
 #include "text/error.h"

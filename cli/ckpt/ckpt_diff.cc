@@ -1,4 +1,4 @@
-// cairn ckpt diff: comparing two versions, variable by variable.
+// cairn ckpt diff: compares two versions, variable by variable.
 #include <cairn/checkpoint.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace cairn::cli {
 namespace {
 
-// SET@VERSION.
+// An argument SET@VERSION.
 struct CkptPlace {
   CkptName name;
   int64_t number = CAIRN_CHECKPOINT_LATEST;
@@ -51,7 +51,7 @@ struct Side {
 
 struct Difference {
   std::string name;
-  std::string what;            // "" if it is the values that differ
+  std::string what;            // "" if values differ
   uint64_t elements = 0;       // that differ
   uint64_t of = 0;             // elements in all
   uint64_t first = 0;          // index of the first, in the order of the array
@@ -74,7 +74,7 @@ double value_of(const uint8_t* element) {
   return static_cast<double>(value);
 }
 
-// Nothing: the type is no real number.
+// The value as a number; nothing: the type is not that of a real number.
 std::optional<double> number_of(uint32_t type, const uint8_t* element) {
   switch (type) {
     case CAIRN_TYPE_INT8:
@@ -121,7 +121,7 @@ void compare_elements(const CkptVariable& variable, const Slab& slab, const uint
     const auto y = number_of(variable.type, b);
     if (!x || !y) continue;
     const double apart = std::abs(*x - *y);
-    // One that is no number says more than the others.
+    // If one value is not a number, the difference is NaN, and NaN is reported.
     if (!difference->most || std::isnan(apart) || apart > *difference->most)
       difference->most = apart;
     if (std::isnan(*difference->most)) difference->most = apart;

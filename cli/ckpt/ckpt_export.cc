@@ -1,4 +1,4 @@
-// cairn ckpt export: a version as one file that is HDF5 and netCDF-4.
+// cairn ckpt export: writes a version as one file that is HDF5 and netCDF-4.
 #include <cairn/checkpoint.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class Export {
   [[nodiscard]] int64_t number() const { return version_.info.number; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] size_t variables() const { return variables_.size(); }
-  // "" if there is none.
+  // The file with the variables that netCDF refuses; "" if there is none.
   [[nodiscard]] std::string beside_path() const { return has_beside_ ? path_ + beside_suffix : ""; }
 
  private:
@@ -105,7 +105,7 @@ class Export {
           }))
         return false;
     file.sync();
-    // What is there is compared with the version itself.
+    // Reads the file back and compares it with the version.
     for (const NetcdfPlace& place : places)
       if (!each_slab(place, [&](const uint8_t* bytes, uint64_t size, uint64_t offset) {
             seen_.resize(std::max<size_t>(seen_.size(), size));
@@ -118,7 +118,7 @@ class Export {
     return true;
   }
 
-  // The bytes of a variable as they stand in the file.
+  // Visits the bytes of a variable, piece by piece, in their order in the file.
   template <typename Visit>
   bool each_slab(const NetcdfPlace& place, Visit visit) {
     if (place.offset == h5_no_address) return true;
@@ -138,7 +138,7 @@ class Export {
       }
       visit(elements, size, place.offset + slab.first * unit);
       done_ += slab.elements * variable.element_size;
-      progress_.show(done_ / 2, bytes_);  // written, and read back
+      progress_.show(done_ / 2, bytes_);  // each byte is written, and read back
       return stop_signal() == 0;
     });
     return stop_signal() == 0;
@@ -162,7 +162,7 @@ class Export {
 
 int ckpt_export(const Config& config, bool json, const CkptArguments& arguments) {
   const CkptName name = parse_ckpt_name(arguments.set);
-  // One word behind SET is the file.
+  // If there is one argument after SET, it is the file.
   const bool has_version = !arguments.file.empty();
   if (!has_version && arguments.number.empty()) usage_error("missing FILE: the file to create");
   const int64_t number = parse_version(has_version ? arguments.number : "");

@@ -1,4 +1,4 @@
-// cairn ckpt import: an HDF5 or netCDF-4 file as a version of a new set.
+// cairn ckpt import: reads an HDF5 or netCDF-4 file into a version of a new set.
 #include <cairn/checkpoint.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace cairn::cli {
 namespace {
 
-// Points into `attributes`.
+// The attributes in the form of the C API. The result points into `attributes`.
 std::vector<cairn_attribute> api_form(const std::vector<CkptAttribute>& attributes) {
   std::vector<cairn_attribute> all;
   for (const CkptAttribute& one : attributes)
@@ -50,7 +50,8 @@ bool are_of_one_version(const NetcdfReader& a, const NetcdfReader& b) {
          is_same("cairn_run");
 }
 
-// The file with what netCDF refuses, which an export puts beside its file. Null: there is none.
+// The file that an export puts beside its own, with the variables that netCDF refuses. Null: there
+// is none.
 std::unique_ptr<NetcdfReader> find_beside(const std::string& path, const NetcdfReader& file) {
   const std::string beside = path + beside_suffix;
   if (access(beside.c_str(), F_OK) != 0) return nullptr;
@@ -60,7 +61,7 @@ std::unique_ptr<NetcdfReader> find_beside(const std::string& path, const NetcdfR
   return nullptr;
 }
 
-// A run of its own that writes one version.
+// A run that writes one version.
 class Import {
  public:
   // `beside`: a file that belongs to this one, or null.
@@ -76,7 +77,7 @@ class Import {
     options.code_version = code_version_.c_str();
     check(cairn_checkpoint_init(set.c_str(), CAIRN_NO_COMMUNICATOR, &options, &checkpoint_), set);
   }
-  // A set without a version is of no use.
+  // Removes the set again if it got no version.
   ~Import() {
     cairn_checkpoint_finalize(checkpoint_);
     if (is_written_) return;
@@ -86,13 +87,13 @@ class Import {
     options.flags = CAIRN_CHECKPOINT_LOOK;
     cairn_checkpoint* look = nullptr;
     if (cairn_checkpoint_init(set_.c_str(), CAIRN_NO_COMMUNICATOR, &options, &look) != 0) return;
-    cairn_checkpoint_drop(look, 0, CAIRN_DROP_SET);  // one with versions stays
+    cairn_checkpoint_drop(look, 0, CAIRN_DROP_SET);  // fails if the set has versions
     cairn_checkpoint_finalize(look);
   }
   Import(const Import&) = delete;
   Import& operator=(const Import&) = delete;
 
-  // What was read.
+  // Writes the version. The bytes that were read.
   uint64_t run(int64_t number) {
     const auto none = [](void*, const cairn_checkpoint_info*) { return 1; };
     if (check(cairn_checkpoint_list(checkpoint_, none, nullptr), set_) != 0)

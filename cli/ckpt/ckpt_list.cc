@@ -1,4 +1,4 @@
-// cairn ckpt ls, show and du: looking at checkpoint sets.
+// cairn ckpt ls, show and du: show checkpoint sets.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -153,7 +153,8 @@ int list_all(const Pool& pool, bool json, const CkptArguments& arguments) {
   return exit_ok;
 }
 
-// How many elements counted variables have stands among their bytes, which may be damaged.
+// Counts the elements of counted variables. Their numbers stand among the variables' bytes, which
+// may be damaged.
 void count_if_possible(const CkptSet& set, int64_t number, std::vector<CkptVariable>* variables) {
   try {
     set.count(number, variables);

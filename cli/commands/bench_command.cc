@@ -15,7 +15,7 @@
 namespace cairn::cli {
 namespace {
 
-// lib/cairn beside the preloaded library.
+// The directory lib/cairn beside the preloaded library.
 std::string own_library_directory() {
   const auto library = find_preload();
   if (!library) fail("libcairn_posix.so is missing: it belongs in ../lib beside this command");

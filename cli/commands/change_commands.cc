@@ -1,4 +1,4 @@
-// cairn rm, mkdir, mv: changing names in a pool.
+// cairn rm, mkdir, mv: change names in a pool.
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -25,16 +25,16 @@ struct Arguments {
 
 // A directory that is being removed, with what is in it.
 struct Level {
-  cairn_ino base;    // where its name begins
-  std::string path;  // from there
+  cairn_ino base;    // the directory where `path` begins
+  std::string path;  // of this directory
   std::string shown;
   cairn_ino ino;
   std::vector<std::string> names;
   size_t next = 0;
 };
 
-// Removes `path`, which begins in directory `base`; people know it as `shown`. Adds to the count of
-// what was removed. False: something stays, which has been told.
+// Removes `path`, which begins in directory `base`; messages call it `shown`. Adds to the count of
+// removed files. False: something could not be removed, and a message said so.
 bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, const cairn_stat& st,
                  const std::string& shown, uint64_t* removed) {
   if (!is_directory(st)) {
@@ -43,14 +43,14 @@ bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, cons
     return true;
   }
   PoolTree tree(pool, "rm", st.ino);
-  // The way down, so that the stack does not grow.
+  // The directories that the walk is in; without recursion, so that the stack does not grow.
   std::vector<Level> way;
   way.push_back({base, path, shown, st.ino, tree.names(st.ino, shown)});
   while (!way.empty()) {
     Level& level = way.back();
     if (level.next == level.names.size()) {
       const int result = cairn_rmdir(pool.get(), level.base, level.path.c_str());
-      // What has been told already is the reason.
+      // If a name in the directory could not be removed, a message has said so.
       if (!tree.failed() || result != -ENOTEMPTY) check(result, level.shown);
       if (result == 0) ++*removed;
       way.pop_back();
@@ -60,7 +60,7 @@ bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, cons
     const std::string below = join(level.shown, name);
     cairn_stat at{};
     const int result = cairn_lookup(pool.get(), level.ino, name.c_str(), CAIRN_NOFOLLOW, &at);
-    if (result == -ENOENT) continue;  // gone meanwhile
+    if (result == -ENOENT) continue;  // it was removed meanwhile
     check(result, below);
     if (!is_directory(at)) {
       check(cairn_unlink(pool.get(), level.ino, name.c_str()), below);
@@ -73,7 +73,7 @@ bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, cons
   return !tree.failed();
 }
 
-// The path below `directory` that is meant by one that begins there, or by an absolute one.
+// The path below `directory` that a relative or an absolute path means.
 std::string path_below(const std::string& directory, const std::string& given) {
   namespace fs = std::filesystem;
   std::string path =
@@ -86,8 +86,8 @@ std::string path_below(const std::string& directory, const std::string& given) {
   return path.substr(directory.size() + 1);
 }
 
-// Goes step by step: no symbolic link may lead out of the covered directory, into the rest of the
-// pool.
+// Looks up a path component by component. Follows no symbolic link, which could lead out of the
+// covered directory into the rest of the pool.
 int look_below(const Pool& pool, cairn_ino top, const std::string& path, const std::string& shown,
                cairn_ino* parent, cairn_stat* st) {
   st->ino = top;
@@ -101,7 +101,7 @@ int look_below(const Pool& pool, cairn_ino top, const std::string& path, const s
   return 0;
 }
 
-// Files of a covered directory, which `rm` does not reach outside a run.
+// Removes files of a covered directory, which the system's `rm` reaches only in a run.
 int remove_covered(const Config& config, bool json, const Arguments& arguments) {
   const std::string directory = real_directory(arguments.at);
   const auto found = find_cover(config, directory);

@@ -1,4 +1,4 @@
-// The commands below `cairn ckpt`, as the command line has them.
+// Adds the commands below `cairn ckpt` to the command line.
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -74,7 +74,7 @@ void take_as_given(CLI::App& command) {
     option->transform(as_given);
 }
 
-// What the parser did not know: an option, a command, or an argument too many.
+// Reports a word that the parser did not know: an option, a command, or an argument too many.
 [[noreturn]] void unknown(CLI::App* app, const std::string& given) {
   const std::string word = as_given(given);
   if (given.size() > 1 && given[0] == '-') {
@@ -100,7 +100,8 @@ size_t command_position(const std::vector<std::string>& arguments) {
   return i;
 }
 
-// Takes what follows `bench` out of the arguments: another program understands it. Help stays.
+// Takes the words after `bench` out of the arguments, because another program parses them. --help
+// stays.
 bool take_words_of_bench(std::vector<std::string>& arguments, std::vector<std::string>& words) {
   const size_t at = command_position(arguments);
   if (at >= arguments.size() || arguments[at] != "bench") return false;
@@ -123,14 +124,14 @@ void parse(CLI::App& root, Context& context, std::vector<std::string> arguments)
   if (separated) {
     rest.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
-    // What follows `run ... --` is the program's, word by word; the parser never sees it.
+    // The words after `run ... --` are the program and its arguments; the parser never sees them.
     if (const size_t at = command_position(arguments);
         at == arguments.size() || arguments[at] != "run") {
       for (const std::string& word : rest) arguments.push_back(no_option(word));
       rest.clear();
     }
   }
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes a vector in reverse order
   root.parse(arguments);
 
   CLI::App* app = reached(root);
@@ -171,11 +172,11 @@ int parse_and_run(CLI::App& root, Context& context, int argc, char** argv) {
     print(fmt::format("cairn {}\n", cairn_version()));
     return exit_ok;
   } catch (const CLI::ParseError& error) {
-    // A mistyped option explains more than the one that is now missing.
+    // Reports a mistyped option first: because of it, another option may be missing.
     for (const std::string& word : root.remaining(true)) unknown(reached(root), word);
     usage_error("{}", error.what());
   }
-  // These look at covered directories, or at pools, from outside.
+  // These commands work on covered directories or pools from outside of a run.
   static const std::vector<std::string> outside = {"run",    "drain",  "discard",
                                                    "status", "doctor", "pool"};
   for (const CLI::App* app = reached(root); app != nullptr; app = app->get_parent())
@@ -246,7 +247,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const Error& error) {
     code = error.exit_code();
     std::fflush(stdout);
-    // What root's rights would have allowed is not understood otherwise.
+    // Says that root works as another user: otherwise "permission denied" would surprise root.
     const std::string rights = owner_text().empty() ? "" : fmt::format(" ({})", owner_text());
     tell(fmt::format("{}: {}{}\n", root ? title(reached(*root)) : "cairn", printable(error.what()),
                      printable(rights)));

@@ -1,4 +1,4 @@
-// cairn config: every key, its value and where it comes from.
+// cairn config: shows every key, its value and the value's origin.
 #include <CLI/CLI.hpp>
 #include <memory>
 

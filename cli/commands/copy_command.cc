@@ -1,4 +1,5 @@
-// cairn cp: into a pool, out of one, within one, between two. Holes stay holes, links stay links.
+// cairn cp: copies files into a pool, out of one, within one or between two. Holes stay holes, and
+// links stay links.
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -26,19 +27,18 @@ struct Totals {
   uint64_t bytes = 0;
 };
 
-// The directories that a walk has met on a side that is a tree.
+// The directories that a walk has met on one side of the copy.
 class Met {
  public:
   explicit Met(Side& side) : side_(side) {}
-  // False: it is another name of a directory that was met, or the way leads to one further up
-  // again.
+  // False: this is another name of a directory that was met, or leads to a directory further up.
   bool enter(const std::string& path, const SideStat& st) {
     if (!side_.is_tree()) return true;
     const auto [met, is_new] = met_.try_emplace(st.inode, path);
     if (is_new) return true;
     const auto before = side_.look(met->second, false);
     if (before && before->inode == st.inode) return false;
-    met->second = path;  // it was moved here meanwhile
+    met->second = path;  // the directory was moved here meanwhile
     return true;
   }
 
@@ -59,7 +59,7 @@ class Copier {
         expected_(expected),
         met_(from),
         buffer_(4 << 20) {}
-  // Something was left out, which has been told.
+  // Something could not be copied, and a message said so.
   [[nodiscard]] bool failed() const { return failed_; }
 
   void copy(const std::string& source, const std::string& target, bool follow) {
@@ -105,7 +105,7 @@ class Copier {
     if (const auto made = to_.look(target, true); made && !top_) top_ = made;
     const auto on_problem = [this](const std::string& text) { problem(text); };
     for (const std::string& name : from_.names(source, on_problem)) {
-      // A copy of a directory into itself would never end.
+      // Leaves out the target: a copy of a directory into itself would never end.
       const auto below = from_.look(join(source, name), false);
       if (below && top_ && below->device == top_->device && below->inode == top_->inode) continue;
       copy(join(source, name), join(target, name), false);
@@ -153,8 +153,8 @@ class Copier {
   std::vector<char> buffer_;
 };
 
-// Bytes below `path`, so that the bar knows its end and a pool that is too small is told before
-// copying.
+// Counts the bytes below `path`. The progress bar needs the sum, and a pool that is too small fails
+// before anything is copied.
 uint64_t measure(Side& side, const std::string& path, bool recursive, bool follow, Met* met) {
   const auto st = side.look(path, follow);
   if (!st) fail("{}: no such file or directory", side.show(path));
@@ -173,7 +173,7 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
   if (!S_ISDIR(st->mode)) return 0;
   if (!recursive) fail("{}: is a directory; use -r to copy it and its contents", side.show(path));
   uint64_t bytes = 0;
-  if (!met->enter(path, *st)) return bytes;  // who copies it tells
+  if (!met->enter(path, *st)) return bytes;  // the copy reports it
   for (const std::string& name : side.names(path, [](const std::string&) {}))
     bytes += measure(side, join(path, name), true, false, met);
   return bytes;

@@ -1,4 +1,4 @@
-// The side of a copy that is ordinary files.
+// The side of a copy that reads or writes ordinary files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// The side of a copy that is a pool.
+// The side of a copy that reads or writes a pool.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ class PoolSide : public Side {
     const int result = try_stat(pool_, path, follow, &st);
     if (result == -ENOENT) return std::nullopt;
     check(result, path);
-    // One number for all pools is enough: different pools never compare equal below.
+    // Stands for a device: both sides of a copy within a pool have this number, and no other side.
     return SideStat{st.mode, st.size,     reinterpret_cast<uintptr_t>(&pool_),
                     st.ino,  st.atime_ns, st.mtime_ns};
   }

@@ -1,4 +1,4 @@
-// cairn drain and cairn discard: finishing or dropping what runs left in the pool.
+// cairn drain and cairn discard: write or drop the changes that runs left in the pool.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ std::string covering_pool(const Config& config, const std::string& directory) {
        claim.host, how_to_free(directory));
 }
 
-// The pool of the directory's cover is not here: only the claim is left of it, if that.
+// Removes the claim of a directory whose pool is not here.
 int free_directory(bool json, const std::string& directory, bool force) {
   const int result = cairn_cover_free_claim(directory.c_str(), force ? 1 : 0);
   if (result == -ENOENT) not_covered(directory);
@@ -52,7 +52,8 @@ int free_directory(bool json, const std::string& directory, bool force) {
   return exit_ok;
 }
 
-// What is kept of a covered directory that is gone, or is not the one that was covered.
+// cairn drain --to: writes the changes of a covered directory to another directory, because the
+// covered one is gone or has been replaced.
 int drain_to_command(const Config& config, bool json, const std::string& given,
                      const std::string& elsewhere, bool keep) {
   const std::string directory = covered_directory(config, given);
@@ -103,11 +104,12 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
   const std::string directory = covered_directory(config, given);
   const std::string path = covering_pool(config, directory);
-  // A run is under way: drain what is there now, but leave the cover to it.
+  // While a run is under way, this drains the changes so far, and the run ends the cover.
   PlaceLock lock = lock_cover_now(path, directory);
   const StopOnSignal stop;
   Pool pool(path);
-  // Started on all nodes at once they wait for each other; by hand it is one after the other.
+  // Started by a launcher on all nodes, the commands wait for each other. A user runs them on one
+  // node after the other.
   const auto others = launcher_job().empty() ? std::chrono::seconds(0) : wait_for_others(config);
   const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep, others);
   const int code = finish_code(result);
@@ -126,7 +128,8 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   return code;
 }
 
-// cairn drain --wait: until a run or its keeper has drained everything. False: nobody is about to.
+// cairn drain --wait: waits until a run or its keeper has drained everything. False: there is no
+// run and no keeper.
 bool wait_for_keeper(const Config& config, const std::string& directory) {
   using namespace std::chrono_literals;
   Progress progress(directory);
@@ -152,7 +155,7 @@ bool wait_for_keeper(const Config& config, const std::string& directory) {
       most = std::max(most, entry->undrained_bytes);
       progress.show(most - entry->undrained_bytes, most);
     } catch (const Error&) {
-      if (access(path->c_str(), F_OK) == 0) throw;  // else its last user has removed it
+      if (access(path->c_str(), F_OK) == 0) throw;  // if not, its last user has removed it
     }
     std::this_thread::sleep_for(200ms);
   }

@@ -1,4 +1,4 @@
-// cairn help and cairn completion: what is made from the description of the commands.
+// cairn help and cairn completion: print texts made from the description of the commands.
 #include <CLI/CLI.hpp>
 #include <memory>
 

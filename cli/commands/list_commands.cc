@@ -1,4 +1,4 @@
-// cairn ls, stat, cat, df, du: looking into a pool.
+// cairn ls, stat, cat, df, du: show what is in a pool.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,7 +50,8 @@ class Lister {
     cairn_ino ino;
   };
 
-  // A directory, and with -R those below it. However deep they are, the stack does not grow.
+  // Lists a directory, and with -R those below it; without recursion, so that the stack does not
+  // grow.
   void walk(const Pool& pool, const std::string& path, const cairn_stat& st) {
     PoolTree tree(pool, "ls", st.ino);
     const bool heading = arguments_.paths.size() > 1 || arguments_.recursive;
@@ -81,7 +82,7 @@ class Lister {
     return entries;
   }
 
-  // What a link cannot say is told, and does not hide the others.
+  // The target of a link. If it cannot be read, a message says so, and the listing goes on.
   std::string target_of(const Pool& pool, PoolTree* tree, const Entry& entry,
                         const std::string& path) {
     try {
@@ -93,7 +94,7 @@ class Lister {
     }
   }
 
-  // `tree` null: one file, which was named.
+  // `tree` null: shows one file that was named.
   void show(const Pool& pool, PoolTree* tree, const std::string& directory,
             const std::vector<Entry>& entries) {
     Table table({"MODE", "LINKS", "UID", "GID", "SIZE", "MODIFIED", "NAME"}, {1, 2, 3, 4});
@@ -224,14 +225,14 @@ class DiskUsage {
   DiskUsage(const Pool& pool, bool summary) : pool_(pool), summary_(summary) {}
 
   // Counts the bytes taken at and below `path`; adds a row for each directory. False: something
-  // could not be counted, which has been told.
+  // could not be counted, and a message said so.
   bool count(const std::string& path, const cairn_stat& st) {
     if (!is_directory(st)) {
       rows.emplace_back(bytes_of(st), path);
       return true;
     }
     PoolTree tree(pool_, "du", st.ino);
-    // The way down, so that the stack does not grow.
+    // The directories that the walk is in; without recursion, so that the stack does not grow.
     std::vector<Level> way;
     way.push_back({path, st.ino, bytes_of(st), tree.read(st.ino, path)});
     while (!way.empty()) {

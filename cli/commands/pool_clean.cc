@@ -1,10 +1,10 @@
-// cairn pool clean: what dead jobs left behind.
+// cairn pool clean: removes what dead jobs left behind.
 //
-// Left over is: a cover that no run and no process is in and that is drained (its claim keeps
-// others out), and a pool that a run made for itself, that nobody is attached to and that holds no
-// undrained data. A pool that somebody created by `cairn pool create` stays, and so do undrained
-// data unless --force says otherwise. What somebody left goes too who was killed while he made or
-// removed a pool (src/pool/medium/hidden_place.h).
+// It ends a cover if it is drained and no run and no process uses it (its claim keeps other jobs
+// out). It removes a pool that a run made for itself, if no process is attached and it holds no
+// undrained data. It also removes what a process left that was killed while it made or removed a
+// pool (src/pool/medium/hidden_place.h). Pools made by `cairn pool create` stay, and so do
+// undrained data, unless --force is given.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -45,7 +45,7 @@ class Cleaner {
     Finding found{path, "pool", "left over", "the process that created or removed it was killed"};
     const int result = dry_run_ ? 0 : cairn_pool_remove(path.c_str());
     found.removed = !dry_run_ && result == 0;
-    if (result == -ENOENT) return;  // gone by itself
+    if (result == -ENOENT) return;  // another process has removed it
     if (result == -EBUSY)
       found = {path, "pool", "in use", "a process is creating or removing a pool"};
     else if (result != 0)
@@ -67,7 +67,7 @@ class Cleaner {
 
  private:
   void clean(const std::string& path) {
-    // Of a pool that is another user's, what follows tells more.
+    // The attempt to open another user's pool gives a better message.
     const int swept = dry_run_ ? 0 : cairn_pool_sweep(path.c_str());
     if (swept != -EACCES && swept != -EPERM && swept != -EROFS) check(swept, path);
     std::vector<CoverEntry> covers;
@@ -78,7 +78,7 @@ class Cleaner {
                                        [](const auto& lane) { return lane.alive != 0; });
       if (alive != 0)
         return add({path, "pool", "in use", fmt::format("{} process(es) attached", alive)});
-      const Pool pool(path);  // recovers what dead processes left unfinished
+      const Pool pool(path);  // attaching recovers what dead processes left unfinished
       covers = list_covers(pool);
       char value[8];
       of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, value, sizeof value) >= 0;
@@ -102,12 +102,12 @@ class Cleaner {
     add(found);
   }
 
-  // Why a cover stays, the stronger reason last.
+  // Why a cover stays; of several reasons the last one counts.
   enum class Left { nothing, undrained, in_use };
 
-  // Nothing is left if the cover is, or in a dry run would be, gone.
+  // Ends a cover, if it can. Left::nothing: it has ended, or in a dry run would end.
   Left end_cover(const std::string& path, const std::string& directory) {
-    // A run whose program has not looked at its directory yet is attached to nothing.
+    // A run holds this lock, even if its program has not attached the pool yet.
     const PlaceLock lock = lock_cover_now(path, directory);
     if (!lock.held()) {
       add({directory, "cover", "in use", "a run is under way"});
@@ -118,7 +118,7 @@ class Cleaner {
     const auto cover = std::find_if(covers.begin(), covers.end(), [&](const CoverEntry& entry) {
       return entry.directory == directory;
     });
-    if (cover == covers.end()) return Left::nothing;  // ended by its run meanwhile
+    if (cover == covers.end()) return Left::nothing;  // its run has ended it meanwhile
     if (const auto inside = processes_in_cover(pool, directory); !inside.empty()) {
       add({directory, "cover", "in use", fmt::format("{} process(es) use it", inside.size())});
       return Left::in_use;

@@ -1,4 +1,4 @@
-// cairn pool create, list, info, check, grow, populate, remove. (clean has a file of its own.)
+// cairn pool create, list, info, check, grow, populate and remove. pool_clean.cc has `clean`.
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <list>
@@ -161,7 +161,7 @@ int list_command(const Config& config, bool json) {
   return exit_ok;
 }
 
-// One wrong word can be the cause of a million findings.
+// Prints no more findings than this: one damaged word can cause a million of them.
 constexpr int64_t most_findings = 100;
 
 int check_command(const Config& config, bool json, const std::string& name, bool all_findings) {
@@ -223,12 +223,12 @@ int populate_command(const Config& config, bool json, const std::string& name) {
 int remove_command(const Config& config, bool json, const std::string& name, bool force) {
   const std::string path = pool_path(config, name);
   work_as_owner(path);  // before the lock, which lies beside the pool
-  const PlaceLock start = lock_start(path);  // nobody begins to use the pool while it goes
+  const PlaceLock start = lock_start(path);  // no run begins to use the pool meanwhile
   std::vector<CoverEntry> covers;
   try {
     covers = list_covers(Pool(path, look_only));
   } catch (const Error&) {
-    // A pool that cannot be read cannot tell what is in it: that goes on purpose only.
+    // A pool that cannot be read may hold undrained data, so it is removed with --force only.
     if (!force) throw;
   }
   std::list<PlaceLock> locks;
@@ -237,7 +237,7 @@ int remove_command(const Config& config, bool json, const std::string& name, boo
                        PlaceLock::Mode::exclusive, false);
     if (!locks.back().held()) fail("{}: a run is under way in {}", path, cover.directory);
   }
-  // Only now does it not change any more.
+  // With the locks of all covers, their state does not change any more.
   if (!covers.empty() && !force)
     for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
       if (!cover.all_drained)
@@ -336,7 +336,7 @@ void add_pool_commands(CLI::App& root, Context& context) {
           "  cairn pool grow 4GiB\n"
           "  cairn pool grow big 4GiB",
           [&context, arguments] {
-            // One word is the size, if it can be one.
+            // A single argument that begins with a digit is the size.
             if (arguments->size.empty() && !arguments->name.empty() &&
                 std::isdigit(static_cast<unsigned char>(arguments->name[0])) != 0)
               std::swap(arguments->name, arguments->size);

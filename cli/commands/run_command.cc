@@ -1,11 +1,11 @@
-// cairn run --at DIR -- PROGRAM: serve DIR from a pool, run the program unchanged, drain.
+// cairn run --at DIR -- PROGRAM: serves DIR from a pool, runs the program unchanged, and drains.
 //
-// This process is attached to the pool before the program starts (to cover DIR, so that every error
-// comes early) and after it has ended, not in between: it takes no lane from the program. A shared
-// lock tells that a run is under way, so that several runs of one job (mpirun cairn run ...) end
-// the cover once, the last; the cover's claim is held as well, for runs with other pools. A run
-// inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to the
-// outer one.
+// This process attaches the pool before the program starts, to cover DIR, so that every error comes
+// early. It detaches, so that it takes no lane from the program, and attaches again when the
+// program has ended. A shared lock tells that a run is under way: of several runs of one job
+// (mpirun cairn run ...) the last one ends the cover. Runs with other pools see the cover's claim.
+// A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to
+// the outer one.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -48,19 +48,19 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether the program's file lies below `directory`, whatever is there now.
+// Does the program's path lie below `directory`? The file itself need not exist.
 bool lies_in(const std::string& program, const std::string& directory) {
   if (program.find('/') == std::string::npos) return false;
   const std::string parent = program.substr(0, program.rfind('/') + 1);
   char* real = realpath(parent.c_str(), nullptr);
-  // A directory that exists in the pool only: compare the words.
+  // If the directory exists in the pool only, the paths are compared as they are written.
   const std::string place = (real == nullptr ? parent : std::string(real)) + "/";
   std::free(real);
   return place.starts_with(directory + "/");
 }
 
-// The directory as the user spells it, absolute: programs that get such paths do not spell it
-// really. "" if that is how it is spelled anyway.
+// The absolute path of the directory as the user spells it. Programs may get paths that are spelled
+// so, with symbolic links in them. "" if it is the same as the real path.
 std::string other_spelling(const std::string& given, const std::string& real) {
   namespace fs = std::filesystem;
   fs::path path = given;
@@ -111,8 +111,7 @@ struct Run {
         {"CAIRN_MPI_TIMEOUT", context.config.value("mpi.timeout")},
         {"CAIRN_MPI_VISIBILITY", context.config.value("mpi.visibility")},
         {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
-    // 0: inside a run that is around the launcher, where processes that the launcher starts later
-    // are covered as well.
+    // 0: an outer run, around the launcher, also covers processes that the launcher starts later.
     if (is_rank()) variables.emplace_back("CAIRN_RUN_OF_RANK", named_by_environment() ? "0" : "1");
     if (!spelling.empty()) variables.emplace_back("CAIRN_COVER_SPELLINGS", spelling);
     const Setting& domain = context.config.at("checkpoint.domain");
@@ -120,7 +119,7 @@ struct Run {
     return variables;
   }
 
-  // Programs believe what they read.
+  // Refuses another user's pool to root, because its owner could change what root's programs read.
   static void refuse_pool_of_other(const std::string& path) {
     if (const auto owner = other_owner(path))
       fail(
@@ -133,8 +132,8 @@ struct Run {
     const std::string given = directory;
     directory = real_directory(given);
     spelling = other_spelling(given, directory);
-    // Programs are told by a list of paths with ':' between them, and would go past the cover
-    // without a word.
+    // The preloaded library gets a list of paths with ':' between them. It would not find the
+    // cover, and programs would write to lower.
     for (const std::string& path : {given, directory})
       if (path.find(':') != std::string::npos)
         usage_error("{}: a path with ':' in it cannot be covered", path);
@@ -179,25 +178,25 @@ struct Run {
       try {
         const Fresh from = fresh_start();
         hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
-        // What an earlier run has left, or DIR itself, may have a mode of its own.
+        // Files that an earlier run left, or DIR itself, may have their own drain mode.
         const auto cover = cover_of(pool, directory);
         const bool drains_meanwhile =
             mode == "close" || mode == "async" || (cover && cover->asks_for_keeper());
         has_keeper = has_keeper || drains_meanwhile;
-        // For the keeper: a program may fill the pool before the keeper's first look.
+        // Promises room, as the keeper does: a program may fill the pool before its first look.
         if (drains_meanwhile) cairn_room_promise(pool.get());
         if (lost)
           tell(
               fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
                           "was not drained\n",
                           directory, pool_of_run));
-        // Of one job on several hosts these may be about to come: MPI_Init tells.
+        // In a job on several hosts the others may still be starting: MPI_Init checks that.
         if (speaks_for_all())
           for (const OtherPool& other : other_pools(pool, directory))
             tell(fmt::format("cairn run: {}\n", missing_text(directory, other)));
       } catch (...) {
         running.release();
-        remove_if_left_over(pool, start);  // made for nothing
+        remove_if_left_over(pool, start);  // a pool that this run made is not needed
         throw;
       }
     }
@@ -211,8 +210,8 @@ struct Run {
       return code;
     }
     const StopOnSignal stop;
-    // Other runs of the job are still at work: whoever is the last one drains. A run that drains
-    // nothing has nothing to wait for.
+    // While other runs of the job are at work, this one waits or leaves: the last one drains. A run
+    // that drains nothing need not wait.
     const Wait wait =
         code == exit_ok && !keep ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
@@ -228,7 +227,7 @@ struct Run {
     return code != exit_ok ? code : ended;
   }
 
-  // A batch system ends what a job leaves behind, and so does the end of a container.
+  // Says that a keeper drains, and warns if the end of the job or container would kill it.
   void report_detached() const {
     if (!is_first_rank()) return;
     const std::string ends = what_ends_background();
@@ -244,19 +243,20 @@ struct Run {
                     {"ended_by", ends.empty() ? Json() : Json(json_text(ends))}});
   }
 
-  // The launcher of a rank that fails may be about to kill the others.
+  // If a rank fails, the launcher may kill the run that is to drain.
   [[nodiscard]] std::string if_killed() const {
     return fmt::format(", or run `cairn drain {}` if that run is killed", directory);
   }
 
-  // An earlier run with --detach-drain may have left a keeper, with its mode. This run decides now,
-  // unless others that are under way have done so.
+  // An earlier run with --detach-drain may have left a keeper with another drain mode. This run
+  // ends it, unless other runs are under way.
   void end_keeper_of_earlier_run(PlaceLock& running, const std::string& pool) const {
     if (running.change(PlaceLock::Mode::exclusive, false)) end_keeper(pool, directory);
     running.change(PlaceLock::Mode::shared, true);
   }
 
-  // --fresh: the first run of a launch tells and discards. A run joins a cover that others use.
+  // --fresh: the first run of a launch discards what earlier runs left, and says so. It joins a
+  // cover that other runs use.
   Fresh fresh_start() const {
     Fresh start{launch_id(), {}};
     if (!fresh) return start;
@@ -272,8 +272,8 @@ struct Run {
     return start;
   }
 
-  // What a logout or the job's end would take: the pool with what is not drained, or DIR with what
-  // is. Of the ranks of a job, the one says so that begins the cover.
+  // Warns if the end of the job, or a logout, would remove the pool with undrained data, or DIR
+  // with drained ones. Of the ranks of a job, the one that begins the cover does it.
   void look_at_lifetime(const Pool& pool) {
     const auto covers = list_covers(pool);
     const bool begun = std::any_of(covers.begin(), covers.end(), [&](const CoverEntry& cover) {
@@ -313,14 +313,14 @@ struct Run {
     try {
       pool = attach_again(path);
     } catch (const Error&) {
-      // Another run removes it in this moment: that is over when we have had its lock.
+      // Another run may be removing the pool. When this process gets the lock, that has ended.
       lock_start(path).release();
       if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
       throw;
     }
     report_full(pool, before);
     if (keep) return end_kept(pool, code_of_program);
-    // Without a claim the drain itself knows that it is another one.
+    // Without a claim the drain itself recognises another directory.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
       tell(fmt::format(
@@ -345,7 +345,7 @@ struct Run {
     return code;
   }
 
-  // What has a mode of its own may be drained all the same.
+  // Drain mode `never`: drains only files whose own drain mode asks for it.
   int end_kept(const Pool& pool, int code_of_program) const {
     auto cover = cover_of(pool, directory);
     if (!cover) return exit_ok;
@@ -374,8 +374,8 @@ struct Run {
     const std::string text =
         fmt::format("{}: kept in {}; `cairn drain {}` writes it to the directory",
                     undrained_text(cover), path, directory);
-    // A program that failed may be the end of a script which has nobody to drain it, as one whose
-    // reader has gone (SIGPIPE).
+    // A program may have failed at the end of a script whose output nobody reads any more
+    // (SIGPIPE). So this says what is left to drain.
     if (code_of_program == exit_ok || cover.all_drained || context.json)
       return report(text, cover_json(cover));
     const int signal = code_of_program - exit_signal;
@@ -386,7 +386,7 @@ struct Run {
                      text));
   }
 
-  // Processes that the program has left behind may have all lanes.
+  // Attaches the pool again. Processes that the program has left behind may hold all lanes.
   Pool attach_again(const std::string& path) const {
     cairn_pool* attached = nullptr;
     int result = 0;
@@ -397,10 +397,10 @@ struct Run {
     return {attached, path};
   }
 
-  // Another run has drained and removed it, and the claim before; or somebody took it from under
-  // us.
+  // Another run has drained the cover and removed claim and pool; or somebody has removed the pool
+  // during this run.
   int end_without_pool(const std::string& path) const {
-    // Where the pools lay may be gone as well, and the lock with it.
+    // The directory of the pools may be gone as well, and the lock with it.
     std::unique_ptr<PlaceLock> start;
     if (access(path.substr(0, path.rfind('/') + 1).c_str(), F_OK) == 0)
       start.reset(new PlaceLock(lock_start(path)));  // cannot be moved
@@ -413,10 +413,10 @@ struct Run {
     return exit_failed;
   }
 
-  // The program met ENOSPC: say why, and how much was missing, in one line.
+  // The program met ENOSPC: says in one line why, and how much room was missing.
   void report_full(const Pool& pool, const Shortage& before) const {
     const cairn_pool_info info = pool.info();
-    // A pool that was there has the size it was made with, whatever the options say.
+    // A pool that was there before has the size it was made with; options do not change it.
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
     const std::string mode = context.config.value("drain.mode");
@@ -425,7 +425,7 @@ struct Run {
     if (!text.empty()) tell(fmt::format("cairn run: {}\n", text));
   }
 
-  // stdout belongs to the program.
+  // Reports on stderr, because stdout is the program's.
   void report(const std::string& text, const Json& json) const {
     if (context.json)
       tell(fmt::format("{}\n", with_warnings(json, warnings).dump()));

@@ -1,8 +1,8 @@
-// cairn stage: brings files of a directory into memory before a job reads them.
+// cairn stage: copies files of a directory into the pool before a job reads them.
 //
-// The directory is covered, as for a run whose data are kept, and the run that follows joins the
-// cover and its pool. What does not fit is refused before the first file is copied: a staging that
-// evicts what it staged a moment before would bring nothing.
+// It covers the directory as a run with drain mode `never` does, and a run that follows joins the
+// cover. If the files do not fit, it fails before the first one is copied: otherwise later files
+// would evict those that were staged before.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -42,7 +42,7 @@ std::string real_path(const std::string& path) {
   return text;
 }
 
-// One path a line; "-": those of stdin.
+// Reads paths from a file, one a line; "-": from stdin.
 void read_list(const std::string& file, std::vector<std::string>* paths) {
   std::ifstream opened;
   if (file != "-") opened.open(file);
@@ -53,7 +53,7 @@ void read_list(const std::string& file, std::vector<std::string>* paths) {
   if (lines.bad()) fail("{}: cannot be read", file);
 }
 
-// What is named, as paths below the directory; "." is the directory itself.
+// The paths that the user named, below the directory; "." is the directory itself.
 std::vector<std::string> listed_paths(const Arguments& arguments, const std::string& directory) {
   std::vector<std::string> given;
   if (!arguments.from.empty()) read_list(arguments.from, &given);
@@ -74,7 +74,7 @@ std::vector<std::string> listed_paths(const Arguments& arguments, const std::str
   return below;
 }
 
-// A file whose bytes are to come.
+// A file whose bytes are to be staged.
 struct Lazy {
   std::string path;  // below the directory
   cairn_stat st;
@@ -120,18 +120,18 @@ class Stager {
       cover_ = is_new_ ? Cover::open(pool_, directory_, true, launcher_job(), {})
                        : Cover::join(pool_, directory_);
     } catch (...) {
-      remove_if_left_over(pool_, start);  // made for nothing
+      remove_if_left_over(pool_, start);  // a pool that this command made is not needed
       throw;
     }
   }
 
-  // Nothing was staged: what this command has made goes.
+  // Nothing was staged: removes the cover and the pool, if this command has made them.
   void undo() {
     if (!is_new_ || !cover_.end()) return;
     remove_if_left_over(pool_, lock_start(pool_.path()));
   }
 
-  // A file, or all files below a directory. Symbolic links that are met there are not followed.
+  // Finds a file, or all files below a directory. Follows no symbolic links below the directory.
   void find(const std::string& path) {
     cairn_stat st{};
     check(cairn_lookup(pool_.get(), cover_.top(), path.c_str(), 0, &st), directory_ + "/" + path);

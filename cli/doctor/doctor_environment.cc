@@ -1,4 +1,4 @@
-// doctor, without a program: will pools work here, how fast, and how long will they last?
+// cairn doctor without a program: will pools work here, how fast, and how long will they last?
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
@@ -146,13 +146,13 @@ void look_at_memory(Findings& all) {
   }
 }
 
-// Who removes files under us: logouts, job ends, containers.
+// Warns of events that would remove the pool: logouts, ends of jobs and of containers.
 void look_at_lifetime(const Config& config, Findings& all) {
   try {
     for (const std::string& text : lifetime_warnings(pool_path(config, "")))
       all.push_back({Level::warning, "lifetime", text});
   } catch (const Error&) {
-    // There is no place for a pool, and look_at_place has said so.
+    // There is no place for a pool; look_at_place() has said so.
   }
   if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
     all.push_back({Level::note, "lifetime",
@@ -201,8 +201,8 @@ void look_at_preload(Findings& all) {
          "libcairn_posix.so is missing in ../lib beside this command: `cairn run` cannot work"});
     return;
   }
-  // A loader that cannot use it says so on stderr and goes on: the library must turn up in the
-  // maps.
+  // If the loader cannot preload the library, it prints that on stderr and goes on. So this looks
+  // for the library in the child's mappings.
   const pid_t child = fork();
   if (child == 0) {
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

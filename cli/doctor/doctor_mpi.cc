@@ -1,5 +1,5 @@
-// doctor, without a program: which MPIs are here, which of them Cairn has a back end for, and on
-// how many hosts a job would be.
+// cairn doctor without a program: which MPIs are installed, for which of them Cairn has a back end,
+// and on how many hosts a job would run.
 #include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ std::set<std::string> back_ends() {
   return names;
 }
 
-// Of a launcher, by the program that its name leads to; "": it does not say.
+// The back end for a launcher, by the name of its program; "": the name does not tell.
 std::string back_end_of(const std::string& program) {
   for (const char* sign : {"orterun", "prterun", "openmpi", "ompi"})
     if (program.find(sign) != std::string::npos) return "openmpi";
@@ -73,7 +73,7 @@ void look_at_launchers(const std::set<std::string>& names, Findings& all) {
   if (seen.empty()) all.push_back({Level::note, "MPI", "no mpirun or mpiexec in PATH"});
 }
 
-// As the back ends see it (src/cluster/mpi/ranks/launcher.cc).
+// Reads the same variables as the back ends do (src/cluster/mpi/ranks/launcher.cc).
 void look_at_hosts(Findings& all) {
   constexpr struct {
     const char* ranks;

@@ -1,4 +1,4 @@
-// doctor PROGRAM: can a preloaded library serve it, and how far?
+// cairn doctor PROGRAM: can a preloaded library serve the program, and which of its calls?
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -40,7 +40,8 @@ std::string interpreter_of(const std::string& path) {
   return argument == "-S" ? name : argument;
 }
 
-// What of the C library the program and its libraries import: call -> who imports it first.
+// The functions of the C library that the program and its libraries import, and for each the first
+// file that imports it.
 class Imports {
  public:
   void add(const std::string& path, const std::vector<std::string>& inherited) {
@@ -85,7 +86,7 @@ void look_at_privileges(const std::string& path, Findings& all) {
                    path + " has file capabilities: the loader ignores LD_PRELOAD"});
 }
 
-// False if nothing more can be said about it.
+// False: nothing more can be said about the program.
 bool look_at_kind(const std::string& path, const ElfFile& elf, Findings& all) {
   if (elf.machine != native_machine() || !elf.is_64_bit) {
     all.push_back({Level::wrong, "kind",

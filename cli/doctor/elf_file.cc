@@ -13,7 +13,7 @@
 namespace cairn::cli {
 namespace {
 
-// A view of the file in which nothing is read beyond its end.
+// A view of the file that reads nothing beyond its end.
 class Image {
  public:
   explicit Image(const std::string& path) {
@@ -95,8 +95,8 @@ Dynamic read_dynamic(const Image& image, const Elf64_Phdr& segment) {
   return dynamic;
 }
 
-// The table does not say how long it is: the hash tables do. Undefined symbols come before the
-// first hashed one of a GNU table, so that its `symoffset` is enough.
+// The number of symbols to look at. The symbol table does not hold its length, but the hash tables
+// do. Undefined symbols come before the first one in a GNU hash table, at `symoffset`.
 uint64_t undefined_end(const Image& image, const Dynamic& dynamic) {
   if (const auto at = image.offset_of(dynamic.hash); dynamic.hash != 0 && at) {
     uint32_t chains = 0;
@@ -159,7 +159,7 @@ void read_names(const Image& image, const std::string& path, const Dynamic& dyna
       elf.imports.push_back(name(symbol.st_name));
 }
 
-// Directories named in /etc/ld.so.conf.d, then those the loader always knows.
+// Directories named in /etc/ld.so.conf.d, then those that the loader always searches.
 std::vector<std::string> system_directories() {
   std::vector<std::string> directories;
   glob_t files{};

@@ -5,8 +5,7 @@
 namespace cairn::cli {
 namespace {
 
-// The adapter's list is the only one: from it come its wrappers, the table in the documentation,
-// and this.
+// Made from the adapter's list of calls, as its wrappers and the table in the documentation are.
 const std::map<std::string, Service>& calls() {
 #define SERVED(result, name, ...) {#name, Service::served},
 #define ALIAS(result, name, ...) {#name, Service::served},

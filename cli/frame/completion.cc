@@ -1,5 +1,5 @@
-// The scripts know commands, options and the values that options take; for the names of pools they
-// ask `cairn completion pools`.
+// Makes completion scripts for shells. The scripts hold commands, options and the values that
+// options take; for the names of pools they run `cairn completion pools`.
 #include "frame/completion.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace cairn::cli {
 namespace {
 
-// How the values of a metavar are completed.
+// What a shell offers for a metavar.
 enum class Values { none, choices, directories, files, pools, programs, commands, keys };
 
 Values values_of(const std::string& metavar) {

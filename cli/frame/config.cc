@@ -37,7 +37,7 @@ const Key* find_key(const std::string& name) {
   return nullptr;
 }
 
-// Throws what is wrong with `value`, without its origin.
+// Throws if `value` is invalid; the text does not name the value's origin.
 void validate(const Key& key, const std::string& value) {
   if (key.metavar == "SIZE") {
     if (value == "auto") return;
@@ -66,7 +66,7 @@ void validate(const Key& key, const std::string& value) {
       usage_error("invalid domain '{}': expected 1 to 31 bytes without control characters",
                   value.substr(0, most_bytes));
   } else if (key.metavar == "SECONDS") {
-    if (key.name == "mpi.timeout" && value == "-1") return;  // for ever, too
+    if (key.name == "mpi.timeout" && value == "-1") return;  // without end
     constexpr size_t most_digits = 10;
     if (value.empty() || value.size() > most_digits ||
         value.find_first_not_of("0123456789") != std::string::npos)
@@ -192,7 +192,7 @@ void Config::read_file(const std::string& path) {
     usage_error("{}: cannot be read", path);
   } catch (const YAML::Exception& error) {
     usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
-  } catch (const std::ios_base::failure&) {  // a directory
+  } catch (const std::ios_base::failure&) {  // the path leads to a directory
     usage_error("{}: cannot be read", path);
   }
   if (!root.IsNull() && !root.IsMap()) usage_error("{}: not a map of keys to values", path);
@@ -227,8 +227,8 @@ Config Config::load(const Environment& environment, const std::vector<std::strin
     if (const std::string value = variable(key.environment()); !value.empty())
       config.set(key.name, value, "environment " + key.environment());
   }
-  // Other programs may use names of their own that begin with CAIRN_; what is almost a key is a
-  // slip.
+  // Other programs may use variables that begin with CAIRN_. A name that is almost a key is taken
+  // for a mistyped one.
   for (const std::string& name : variables) {
     if (!name.starts_with("CAIRN_") || std::find(known.begin(), known.end(), name) != known.end())
       continue;

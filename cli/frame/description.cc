@@ -50,8 +50,7 @@ CommandDescription describe(const CLI::App& app) {
   command.prose = paragraphs(app.get_footer());
   for (const CLI::Option* option : app.get_options())
     if (!option->get_group().empty()) command.options.push_back(describe_option(*option));
-  // A command's own options come first, then keys of the configuration, then what every command
-  // has.
+  // Puts a command's own options first, then keys of the configuration, then the common options.
   std::stable_sort(
       command.options.begin(), command.options.end(),
       [](const OptionDescription& x, const OptionDescription& y) { return x.rank < y.rank; });

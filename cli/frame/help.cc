@@ -1,4 +1,4 @@
-// --help: what a person reads in a terminal.
+// Makes the text of --help for a terminal.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -26,7 +26,7 @@ std::string option_entry(const OptionDescription& option) {
   return entry(left, option.help + (option.required && !option.positional ? " Required." : ""));
 }
 
-// In full where `cairn --help` is read, by name elsewhere.
+// Explains the common options in `cairn --help`; other commands only name them.
 std::string common_options(const CommandDescription& command) {
   const bool in_full = command.path.size() == 1;
   std::string text = in_full ? "Common options (every command):\n" : "";

@@ -1,4 +1,4 @@
-// Manual pages in roff, made from the description of the commands.
+// Makes manual pages in roff from the description of the commands.
 #include <cairn/cairn.h>
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 namespace cairn::cli {
 namespace {
 
-// Text in roff: backslashes, hyphens, and lines that would begin with a control character.
+// Escapes text for roff: backslashes, hyphens, and lines that begin with a control character.
 std::string escape(const std::string& text) {
   std::string result;
   bool line_start = true;

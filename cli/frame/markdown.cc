@@ -1,4 +1,4 @@
-// The reference in docs/, made from the description of the commands.
+// Makes the reference in docs/ from the description of the commands.
 #include <fmt/format.h>
 
 #include "frame/config.h"
@@ -7,7 +7,7 @@
 namespace cairn::cli {
 namespace {
 
-// A cell of a table: '|' would end it, and what looks like a tag would vanish.
+// Escapes text for a cell of a table: '|' would end the cell, and a tag would not be shown.
 std::string cell(const std::string& text) {
   std::string result;
   for (char c : text) {

@@ -24,7 +24,7 @@ uint64_t number_in(const std::string& path, uint64_t otherwise) {
   return file >> value ? value : otherwise;
 }
 
-// Walks a cgroup and those above it; the tightest one counts.
+// Walks a cgroup and those above it; the lowest limit counts.
 void look_at(MemoryLimit& limit, const std::string& mount, std::string group, const char* most,
              const char* now) {
   for (;;) {
@@ -88,7 +88,7 @@ uint64_t place_limit(const std::string& directory) {
     const MemoryLimit limit = memory_limit();
     bytes = std::min({bytes, limit.available_bytes, limit.cgroup_free_bytes});
   }
-  // What the process may map; a pool's files are the library's to divide.
+  // A process can map no more than this. The library divides a pool into files.
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
     bytes = std::min<uint64_t>(bytes, space.rlim_cur);

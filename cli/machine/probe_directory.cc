@@ -14,7 +14,7 @@ namespace cairn::cli {
 bool answers_soon(const std::string& directory) {
   using namespace std::chrono_literals;
   const pid_t asking = fork();
-  if (asking < 0) return true;  // unknown: then the caller asks itself
+  if (asking < 0) return true;  // unknown; the caller's own access finds out
   if (asking == 0) {
     open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     _exit(0);

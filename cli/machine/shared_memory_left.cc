@@ -15,9 +15,9 @@ namespace {
 
 constexpr const char* place = "/dev/shm";
 constexpr const char* prefix = "cairn-mpiio-";
-constexpr time_t young_s = 10;  // its maker may not have locked it yet
+constexpr time_t young_s = 10;  // the process that made it may not have locked it yet
 
-// Locked, and so left over; -1 and errno.
+// Opens and locks a file. If this gets the lock, the file is left over. -1: see errno.
 int lock_left(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return -1;

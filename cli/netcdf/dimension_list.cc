@@ -55,7 +55,7 @@ class Lists {
   std::array<List, CAIRN_MAX_DIMENSIONS + 1> lists_{};
 };
 
-// Without the group; "": it has none that a list of names can hold.
+// The name of a dimension, without its group; "": a list of names cannot hold it.
 std::string name_of(const Hdf5& h5, Hid object) {
   std::array<char, 1024> name{};
   const ptrdiff_t length = h5.Iget_name(object, name.data(), name.size());
@@ -67,7 +67,7 @@ std::string name_of(const Hdf5& h5, Hid object) {
 }  // namespace
 
 std::string dimension_names(const Hdf5& h5, Hid dataset, size_t dimensions) {
-  if (h5.Aexists(dataset, "CLASS") > 0)  // it is its own
+  if (h5.Aexists(dataset, "CLASS") > 0)  // the dataset is a dimension itself
     return dimensions == 1 ? name_of(h5, dataset) : "";
   if (h5.Aexists(dataset, list_name) <= 0) return "";
   const H5Id attribute(h5.check(h5.Aopen(dataset, list_name, h5_default), list_name), h5.Aclose);

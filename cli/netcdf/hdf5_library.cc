@@ -17,7 +17,7 @@ constexpr const char* names[] = {
 };
 
 void* load() {
-  // The file is nobody else's, and some file systems have no locks.
+  // No other process uses the file, and some file systems have no locks.
   setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
   if (const char* const named = std::getenv("CAIRN_HDF5"); named != nullptr && named[0] != 0) {
     if (void* const library = dlopen(named, RTLD_NOW | RTLD_LOCAL)) return library;
@@ -72,7 +72,7 @@ Hdf5::Hdf5() {
 }
 
 void Hdf5::failed(const std::string& what) const {
-  constexpr int downward = 1;  // from the call to the cause, which counts
+  constexpr int downward = 1;  // the last record is the cause, which is reported
   std::string text;
   if (major_ == 1) Ewalk2(h5_default, downward, reinterpret_cast<void*>(&note_error), &text);
   fail("{}: {}", what, text.empty() ? "HDF5 failed" : "HDF5: " + text);

@@ -56,7 +56,7 @@ NetcdfCounted::NetcdfCounted(const CkptSet& set, int64_t number,
   }
 }
 
-// Names that programs chose come first.
+// Notes dimension names that programs chose, so that made names differ from them.
 void NetcdfCounted::note_given(const CkptVariable& variable) {
   const CkptAttribute* const names = variable.attribute("dimensions");
   if (names == nullptr || names->type != CAIRN_TYPE_CHARACTER) return;
@@ -66,7 +66,7 @@ void NetcdfCounted::note_given(const CkptVariable& variable) {
     sizes_.emplace(word, variable.shape[k]);
 }
 
-// A dimension of this size that has no other meaning.
+// The name of a dimension of this size that has no other meaning.
 std::string NetcdfCounted::free_dimension(std::string name, uint64_t size) {
   const auto is_taken = [&] {
     const auto known = sizes_.find(name);
@@ -77,7 +77,7 @@ std::string NetcdfCounted::free_dimension(std::string name, uint64_t size) {
   return name;
 }
 
-// Those of one number share it.
+// The name of a dimension of so many particles. Variables with the same number share it.
 std::string NetcdfCounted::dimension_of_particles(uint64_t size) {
   for (int nth = 1;; ++nth) {
     const std::string name = nth == 1 ? "particles" : fmt::format("particles_{}", nth);
@@ -131,7 +131,7 @@ void read_counted(const std::vector<CkptAttribute>& attributes, CkptVariable* va
     if (one.type != CAIRN_TYPE_CHARACTER) continue;
     if (one.key == cairn_over) variable->over = one.values;
     if (one.key == cairn_key) variable->key = one.values;
-    // One process writes what it imports, so that data of ranks become a plain array.
+    // CAIRN_PER_RANK is left out: one process writes the import, so arrays of ranks become plain.
     for (const uint32_t kind : {CAIRN_RAGGED, CAIRN_PARTICLES})
       if (one.key == cairn_kind && one.values == counted_kind_text(kind)) variable->kind = kind;
   }

@@ -18,7 +18,7 @@ class Namer {
   explicit Namer(const std::vector<CkptVariable>& variables) : variables_(variables) {}
 
   NetcdfDimensions name() {
-    // Names that programs chose come first: made ones keep away from them.
+    // Names that programs chose come first, so that made names differ from them.
     std::vector<std::vector<std::string>> given(variables_.size());
     for (const bool is_coordinate : {true, false}) {
       for (size_t i = 0; i < variables_.size(); ++i) {
@@ -88,7 +88,7 @@ class Namer {
 
   [[nodiscard]] size_t find(const std::string& name) const { return index_.at(name); }
 
-  // One of this size that has no other meaning. A variable does not have a dimension twice.
+  // A dimension of this size that has no other meaning, and that the variable does not have yet.
   size_t made(const std::vector<size_t>& taken, uint64_t size) {
     for (size_t nth = 1;; ++nth) {
       const size_t index =

@@ -14,16 +14,16 @@
 namespace cairn::cli {
 namespace {
 
-// Raw data from 64 KiB on begin at a page.
+// Datasets of 64 KiB and more begin at a page boundary.
 constexpr uint64_t aligned_from = 65536;
 constexpr uint64_t alignment = 4096;
-// More entries do not fit into an object's header; readers do not need them.
+// An object's header has no room for more entries; readers do not need them.
 constexpr size_t most_references = 4000;
-// In front of a variable whose name is that of a dimension which is not its only one.
+// The prefix of a variable that has the name of a dimension but more dimensions than that.
 constexpr const char* non_coordinate = "_nc4_non_coord_";
 constexpr const char* no_variable = "This is a netCDF dimension but not a netCDF variable.";
 
-// What HDF5 and netCDF keep on objects themselves, and what becomes something else.
+// Attributes that HDF5 and netCDF set themselves, or that are written in another form.
 constexpr std::array<std::string_view, 9> reserved = {"CLASS",
                                                       "NAME",
                                                       "DIMENSION_LIST",
@@ -141,7 +141,7 @@ NetcdfPlace NetcdfFile::add_variable(const CkptVariable& variable, size_t index,
   return place;
 }
 
-// The variable's dimensions, and the way back.
+// Attaches dimensions to a variable, and notes the variable in each dimension.
 void NetcdfFile::attach(const std::string& name, const std::vector<size_t>& indexes,
                         const std::vector<NetcdfDimension>& dimensions) {
   std::vector<uint64_t> references;
@@ -179,7 +179,8 @@ void NetcdfFile::write_references(const std::vector<NetcdfDimension>& dimensions
   }
 }
 
-// netCDF wants structures to have a name in the file. -1: the type needs none.
+// The type under its name in the file, which netCDF requires for structures. -1: the type needs no
+// name.
 Hid NetcdfFile::committed_type(uint32_t type) {
   if (type != CAIRN_TYPE_COMPLEX64 && type != CAIRN_TYPE_COMPLEX128) return -1;
   const auto found = types_.find(type);
@@ -227,7 +228,7 @@ void NetcdfFile::put_attribute(Hid object, const std::string& key, const CkptAtt
   }
   const auto* const from = reinterpret_cast<const uint8_t*>(attribute.values.data());
   if (attribute.type == CAIRN_TYPE_FLOAT80) {
-    // netCDF has none that is as wide.
+    // netCDF has no type as wide as this.
     std::vector<double> values(attribute.count);
     for (size_t i = 0; i < values.size(); ++i) {
       long double wide = 0;
@@ -260,7 +261,7 @@ void NetcdfFile::put_attribute(Hid object, const std::string& key, const CkptAtt
 void NetcdfFile::put_attributes(Hid object, const CkptVariable& variable) {
   for (const CkptAttribute& one : variable.attributes) {
     if (std::find(reserved.begin(), reserved.end(), one.key) != reserved.end()) continue;
-    // netCDF refuses one of another type.
+    // netCDF refuses a _FillValue of another type than the variable's.
     const bool is_wrong_fill =
         one.key == "_FillValue" && (one.type != variable.type || one.count != 1);
     put_attribute(object, is_wrong_fill ? "cairn_FillValue" : one.key, one);
@@ -268,7 +269,7 @@ void NetcdfFile::put_attributes(Hid object, const CkptVariable& variable) {
   const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
   if (!form.is_changed) return;
   put_text(object, "cairn_type", cairn_type_text(variable));
-  // What xarray makes a logical of.
+  // xarray makes a logical of this.
   if (form.type == CAIRN_TYPE_INT8) put_text(object, "dtype", "bool");
 }
 

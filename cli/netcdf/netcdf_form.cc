@@ -16,7 +16,7 @@ bool is_logical(uint32_t type) {
   return type >= CAIRN_TYPE_LOGICAL8 && type <= CAIRN_TYPE_LOGICAL64;
 }
 
-// To the nearest, ties to even; what came from such a number comes back as it was.
+// Rounds to the nearest, ties to even. A value that came from a bfloat16 does not change.
 uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<uint16_t>(bits >> 16 | 1U);
@@ -27,7 +27,7 @@ uint16_t to_float16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000U);
   const uint32_t rest = bits & 0x7fffffffU;
-  if (rest > 0x7f800000U)  // no number: the payload stays
+  if (rest > 0x7f800000U)  // NaN: keeps the payload
     return static_cast<uint16_t>(sign | 0x7c00U |
                                  ((rest >> 13 & 0x3ffU) != 0 ? rest >> 13 & 0x3ffU : 1U));
   if (rest >= 0x47800000U) return static_cast<uint16_t>(sign | 0x7c00U);  // 65536 and more
@@ -35,7 +35,7 @@ uint16_t to_float16(float value) {
     const uint32_t rounded = rest + 0xfffU + (rest >> 13 & 1U);
     return static_cast<uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
   }
-  // The half of the least one and less is zero.
+  // Half of the smallest value, or less, becomes zero.
   if (rest <= 0x33000000U) return sign;
   const uint32_t shift = 126U - (rest >> 23);
   const uint32_t fraction = (rest & 0x7fffffU) | 0x800000U;
@@ -48,7 +48,7 @@ uint16_t to_float16(float value) {
 
 H5Id copy_of(const Hdf5& h5, Hid type) { return {h5.check(h5.Tcopy(type), "type"), h5.Tclose}; }
 
-// `bits` of an IEEE-like number in 16 bytes.
+// The type of an IEEE-like number of `bits` bits in 16 bytes.
 H5Id wide_float(const Hdf5& h5, size_t bits, size_t fraction, int norm) {
   constexpr size_t exponent = 15;
   constexpr size_t bias = 16383;

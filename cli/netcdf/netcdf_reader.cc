@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 10> of_the_format = {"CLASS",
                                                             "cairn_type",
                                                             "dtype"};
 
-// What `cairn ckpt export` says of counted variables, and says anew.
+// Attributes that `cairn ckpt export` writes for counted variables, and writes anew.
 bool is_of_export(std::string_view key) {
   return key == cairn_kind || key == cairn_over || key == cairn_key || key == sample_dimension ||
          key == instance_dimension;
@@ -39,7 +39,7 @@ bool is_of_export(std::string_view key) {
 constexpr uint32_t to_complex = CAIRN_TYPE_COMPLEX64 - CAIRN_TYPE_FLOAT32;
 
 struct Element {
-  uint32_t type = 0;  // 0: a checkpoint has none
+  uint32_t type = 0;  // 0: checkpoints have no such type
   uint64_t size = 0;
 };
 
@@ -52,14 +52,14 @@ Element integer_of(const Hdf5& h5, Hid type) {
   return {};
 }
 
-// The one whose form in a file is this.
+// The floating-point type that has this form in a file.
 Element float_of(const Hdf5& h5, Hid type) {
   for (const uint32_t one :
        {CAIRN_TYPE_FLOAT32, CAIRN_TYPE_FLOAT64, CAIRN_TYPE_FLOAT80, CAIRN_TYPE_FLOAT128}) {
     const H5Id form = hdf5_type(h5, one);
     if (h5.Tequal(type, form.get()) > 0) return {one, ckpt_type_size(one)};
   }
-  // Of the other byte order HDF5 converts when it reads.
+  // HDF5 converts numbers of the other byte order when it reads.
   const size_t size = h5.Tget_size(type);
   if (size == 4) return {CAIRN_TYPE_FLOAT32, size};
   if (size == 8) return {CAIRN_TYPE_FLOAT64, size};
@@ -77,7 +77,7 @@ Element complex_of(const Hdf5& h5, Hid type) {
   return part.type == 0 ? part : Element{part.type + to_complex, 2 * part.size};
 }
 
-// As h5py has it for numpy's logicals.
+// Recognises the form in which h5py stores numpy's logicals.
 Element logical_of(const Hdf5& h5, Hid type) {
   if (h5.Tget_size(type) != 1 || h5.Tget_nmembers(type) != 2) return {};
   for (const unsigned i : {0U, 1U}) {
@@ -107,7 +107,7 @@ Element element_of(const Hdf5& h5, Hid type) {
   }
 }
 
-// "float16", "opaque(24)"; nothing if it is no type that a file has in another form.
+// The type that a text names ("float16", "opaque(24)"); nothing if a file holds it in its own form.
 Element changed_type(const std::string& text) {
   const std::string name = text.substr(0, text.find('('));
   for (uint32_t type = 1; type <= CAIRN_TYPE_OPAQUE; ++type) {
@@ -127,13 +127,13 @@ std::vector<uint64_t> shape_of(const Hdf5& h5, Hid space, const std::string& wha
   return shape;
 }
 
-// Of two numbers. UINT64_MAX: 64 bits do not hold it.
+// The product of two numbers; UINT64_MAX if it overflows.
 uint64_t multiply(uint64_t a, uint64_t b) {
   uint64_t all = 0;
   return __builtin_mul_overflow(a, b, &all) ? UINT64_MAX : all;
 }
 
-// Of all extents. UINT64_MAX: 64 bits do not hold it.
+// The product of all extents; UINT64_MAX if it overflows.
 uint64_t product(const std::vector<uint64_t>& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   uint64_t all = 1;
@@ -141,14 +141,15 @@ uint64_t product(const std::vector<uint64_t>& shape) {
   return all;
 }
 
-// Of an element, in the file's form and in that of a checkpoint: whichever is more.
+// The size of an element in the file or in a checkpoint, whichever is larger.
 uint64_t most_bytes(const CkptVariable& variable) {
   const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
   const uint64_t stored = multiply(form.element_size, std::max<uint64_t>(form.extra, 1));
   return std::max(stored, variable.element_size);
 }
 
-// HDF5 converts the members of one name alone, and programs call the parts differently.
+// HDF5 converts members by their names, and programs give the two parts different names. So this
+// takes the names from the file's type.
 H5Id memory_complex(const Hdf5& h5, uint32_t type, Hid own) {
   const H5Id part = hdf5_type(h5, type - to_complex);
   const size_t size = h5.Tget_size(part.get());
@@ -171,8 +172,7 @@ bool is_name(const std::string& name) {
          });
 }
 
-// What HDF5 converts the file's numbers into. A fixed text keeps its own form, and so does a
-// logical.
+// The type into which HDF5 converts the file's numbers. A fixed text and a logical keep their form.
 H5Id memory_type(const Hdf5& h5, uint32_t type, Hid own) {
   if (type == CAIRN_TYPE_CHARACTER || h5.Tget_class(own) == h5_class_enum)
     return {h5.check(h5.Tcopy(own), "type"), h5.Tclose};
@@ -180,7 +180,7 @@ H5Id memory_type(const Hdf5& h5, uint32_t type, Hid own) {
   return is_complex ? memory_complex(h5, type, own) : hdf5_type(h5, type);
 }
 
-// A small file can say that a dataset is large.
+// Allocates memory, or fails with a message: a small file can claim that a dataset is large.
 std::vector<uint8_t> bytes_for(uint64_t bytes, const std::string& what) {
   try {
     return std::vector<uint8_t>(static_cast<size_t>(bytes));
@@ -202,7 +202,7 @@ NetcdfReader::NetcdfReader(const std::string& path) : h5_(Hdf5::get()), path_(pa
 }
 
 std::vector<std::string> NetcdfReader::link_names() const {
-  // A file that did not track the order has its names in theirs.
+  // A file that does not track the order of creation gives its names in alphabetical order.
   for (const int index : {h5_by_creation, h5_by_name}) {
     std::vector<std::string> names;
     for (uint64_t i = 0;; ++i) {
@@ -219,7 +219,7 @@ std::vector<std::string> NetcdfReader::link_names() const {
 
 void NetcdfReader::look_at(const std::string& name) {
   const H5Id dataset(h5_.Dopen2(file_.get(), name.c_str(), h5_default), h5_.Dclose);
-  if (dataset.get() < 0) return;  // a type, or a group
+  if (dataset.get() < 0) return;  // this is a type or a group
   std::vector<CkptAttribute> attributes = attributes_of(dataset.get());
   CkptVariable variable;
   Element changed;
@@ -244,7 +244,7 @@ void NetcdfReader::look_at(const std::string& name) {
   variable.shape = shape_of(h5_, space.get(), name);
   variable.type = stored.type;
   variable.element_size = stored.size;
-  // As xarray has it.
+  // xarray stores a logical so.
   if (is_logical && stored.type == CAIRN_TYPE_INT8) variable.type = CAIRN_TYPE_LOGICAL8;
   if (changed.type != 0 && changed.size != 0) {
     const NetcdfForm form = netcdf_form(changed.type, changed.size);
@@ -259,7 +259,7 @@ void NetcdfReader::look_at(const std::string& name) {
   }
   variable.name = name.starts_with(non_coordinate) ? name.substr(non_coordinate.size()) : name;
   variable.is_required = true;
-  constexpr uint64_t most = uint64_t{1} << 48;  // what a node's part of a version holds
+  constexpr uint64_t most = uint64_t{1} << 48;  // the most that a node's part of a version holds
   if (multiply(product(variable.shape), most_bytes(variable)) > most)
     fail("{}: dataset '{}': more than 2^48 bytes: {}; leave it out of the file", path_, name,
          shape_text(variable.shape));
@@ -315,7 +315,7 @@ std::vector<uint8_t> NetcdfReader::read(size_t i) const {
   const std::string what = fmt::format("{}: dataset '{}'", path_, names_[i]);
   const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
   const uint64_t elements = variable.elements();
-  // No product overflows: see look_at().
+  // look_at() has checked that the product does not overflow.
   std::vector<uint8_t> stored =
       bytes_for(elements * form.element_size * std::max<uint64_t>(form.extra, 1), what);
   if (elements == 0) return stored;

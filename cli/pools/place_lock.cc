@@ -83,13 +83,13 @@ bool PlaceLock::is_named() const {
 }
 
 bool PlaceLock::take(int operation, const std::function<bool()>& go_on) {
-  // The system takes the old lock away before it gives the new one.
+  // flock() releases the old lock before it acquires the new one.
   held_ = false;
   for (;;) {
     if (flock(descriptor_, operation) == 0) {
       if (is_named()) return held_ = true;
       if (open_file()) continue;
-      // The place has been removed with all that is in it: there is nobody to be kept out.
+      // The directory has been removed with all files in it: no process needs to be kept out.
       if (errno == ENOENT) return held_ = true;
       throw Error(exit_failed, system_error(path_, errno));
     }

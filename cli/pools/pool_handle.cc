@@ -24,7 +24,7 @@ cairn_pool_info Pool::info() const {
 }
 
 std::vector<cairn_lane_info> Pool::lanes() const {
-  // More may come between two calls: ask again until they fit.
+  // Processes may attach between two calls, so this asks again until all lanes fit.
   for (std::vector<cairn_lane_info> lanes(64);; lanes.resize(lanes.size() * 2)) {
     const auto count =
         static_cast<size_t>(check(cairn_pool_get_lanes(pool_, lanes.data(), lanes.size()), path_));
@@ -46,7 +46,7 @@ Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
   work_as_owner(path);
   cairn_pool* attached = nullptr;
   int64_t result = cairn_pool_attach(path.c_str(), flags, &attached);
-  // On a medium that cannot be written to it can be looked at; what would change it says so.
+  // A pool on a read-only medium can be read. Commands that would change it fail.
   if (result == -EROFS) result = cairn_pool_attach(path.c_str(), flags = look_only, &attached);
   check(result, path);
   Pool pool(attached, path);

@@ -29,8 +29,8 @@ GivenUp& given_up() {
   return given;
 }
 
-// The user's groups: those of the user database, or the group of the pool where the database does
-// not know the user (containers).
+// The user's groups: those of the user database, or the group of the pool if the database does not
+// know the user (containers).
 struct Groups {
   std::string name;  // "": not in the user database
   gid_t group = 0;
@@ -43,8 +43,8 @@ Groups groups_of(const PoolOwner& owner) {
   while (getpwuid_r(owner.user, &entry, room.data(), room.size(), &found) == ERANGE)
     room.resize(room.size() * 2);
   if (found != nullptr) return {entry.pw_name, entry.pw_gid};
-  // A directory inherits its group on some file systems and in set-group-ID directories. Root's
-  // group is not a user's then.
+  // A directory may have inherited the group of root, on some file systems and in set-group-ID
+  // directories. That is not the user's group.
   constexpr gid_t overflow_group = 65534;
   return {"", owner.group == 0 ? overflow_group : owner.group};
 }
@@ -56,7 +56,7 @@ Groups groups_of(const PoolOwner& owner) {
       path, owner.user, what, std::strerror(errno));
 }
 
-// setresuid() clears them, unless the process's securebits say otherwise.
+// setresuid() drops all capabilities too, except with some securebits.
 bool drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
@@ -68,14 +68,14 @@ bool drop_capabilities() {
 std::optional<PoolOwner> other_owner(const std::string& path) {
   if (geteuid() != 0) return std::nullopt;
   const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (file < 0) return std::nullopt;  // who attaches it says why
+  if (file < 0) return std::nullopt;  // attaching the pool gives the error
   struct stat st {};
   const bool looked = fstat(file, &st) == 0;
   const int error = errno;
   close(file);
   if (!looked) throw Error(exit_failed, system_error(path, error));
   if (st.st_uid != 0) return PoolOwner{st.st_uid, st.st_gid};
-  // Whoever can write to a device can write any pool to it.
+  // A user who can write to a device can write any pool to it.
   constexpr mode_t open_to_others = S_IWGRP | S_IWOTH;
   if (S_ISCHR(st.st_mode) && (st.st_mode & open_to_others) != 0)
     fail(
@@ -95,8 +95,8 @@ void work_as_owner(const std::string& path) {
   if (setresgid(groups.group, groups.group, groups.group) != 0) cannot(path, *owner, "setresgid");
   if (setresuid(owner->user, owner->user, owner->user) != 0) cannot(path, *owner, "setresuid");
   if (!drop_capabilities()) cannot(path, *owner, "capset");
-  // Its owner must not get at what root has opened, or root's terminal. What the kernel makes of a
-  // process that changes its user is a setting (fs.suid_dumpable).
+  // The pool's owner must not be able to trace this process, and so use root's files and terminal.
+  // Whether the kernel allows that after a change of user is a setting (fs.suid_dumpable).
   if (prctl(PR_SET_DUMPABLE, 0) != 0) cannot(path, *owner, "prctl");
   if (geteuid() != owner->user || setuid(0) == 0)
     fail("{}: root's rights cannot be given up for the pool of user {}", path, owner->user);

@@ -42,7 +42,7 @@ void refuse_own_names(const std::string& path) {
 }
 
 Pool& Pools::at(const std::string& name) {
-  // By path: one pool may be named in several ways, and is attached once.
+  // Finds pools by path: a pool that is named in several ways is attached once.
   const std::string path = pool_path(config_, name);
   const auto found = pools_.find(path);
   if (found != pools_.end()) return found->second;

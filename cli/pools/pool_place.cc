@@ -41,7 +41,7 @@ std::string absolute(const std::string& path) {
   return text;
 }
 
-// The directory itself if only we can write to it, else our own one in it.
+// The directory itself if only this user can write to it; if not, this user's own one in it.
 std::string private_place(const std::string& directory, bool create) {
   struct stat st {};
   if (stat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
@@ -113,7 +113,7 @@ std::string pool_path(const Config& config, const std::string& pool, bool create
   const PoolPlace place = pool_place(config, create_place);
   if (!place.device.empty()) return place.device;
   if (pool.empty()) return place.directory + "/" + config.value("pool.name");
-  Config().set("pool.name", pool, "command line");  // throws if it can be no name
+  Config().set("pool.name", pool, "command line");  // throws if the name is invalid
   return place.directory + "/" + pool;
 }
 

@@ -9,7 +9,7 @@
 namespace cairn::cli {
 
 void tell_problem_of(const char* command, const std::string& text) {
-  flush_output();  // in the order in which it is found
+  flush_output();  // the message comes after the output so far
   tell(fmt::format("cairn {}: {}\n", command, printable(text)));
 }
 
@@ -63,7 +63,8 @@ bool PoolTree::enter(cairn_ino above, const std::string& name, const cairn_stat&
   if (is_new) return true;
   const auto before = met->second;
   if (before.first == above && before.second == name) return false;  // it was listed twice
-  // It may have been moved here since. But where the walk has begun, nothing can move below itself.
+  // The directory may have been moved here since. But it cannot be moved below itself, so the
+  // directory in which the walk began was not.
   const bool was_moved =
       before.first != 0 && !leads_to(before.first, before.second, st.ino);
   if (!was_moved && leads_to(above, name, st.ino)) {

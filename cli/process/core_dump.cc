@@ -21,7 +21,8 @@ bool dumps_core(int number) {
   return std::find(those.begin(), those.end(), number) != those.end();
 }
 
-// A shell says by its exit code that a signal has ended its program, and nothing of a dump.
+// The signal that ended the program, or 0. A shell says so by its exit code, which does not tell
+// whether there is a core dump.
 int signal_of(int status) {
   if (WIFSIGNALED(status)) return WTERMSIG(status);
   return WIFEXITED(status) && WEXITSTATUS(status) > exit_signal

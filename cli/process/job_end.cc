@@ -17,7 +17,7 @@ std::string variable(const char* name) {
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-// The line of a file of which `found` holds; "" if there is none.
+// The first line of a file for which `found` returns true; "" if there is none.
 template <typename Found>
 std::string find_line(const std::string& path, Found found) {
   std::ifstream file(path);
@@ -26,7 +26,8 @@ std::string find_line(const std::string& path, Found found) {
   return "";
 }
 
-// proctrack/cgroup and task/cgroup: .../job_12/step_0/... in both versions of cgroups.
+// Does Slurm hold this process in a cgroup of the job? proctrack/cgroup and task/cgroup make
+// .../job_12/step_0/... in both versions of cgroups.
 bool is_in_cgroup_of(const std::string& root, const std::string& job) {
   const std::string part = "/job_" + job + "/";
   const auto found = [&](const std::string& line) {
@@ -35,8 +36,8 @@ bool is_in_cgroup_of(const std::string& root, const std::string& job) {
   return !find_line(root + "/proc/self/cgroup", found).empty();
 }
 
-// job_container/tmpfs binds BasePath/JOBID/.JOBID over directories of the job: the one of these
-// that pools may lie in, or "".
+// The directory in which pools may lie and which Slurm removes with the job, or "".
+// job_container/tmpfs binds BasePath/JOBID/.JOBID over such directories.
 std::string private_directory_of(const std::string& root, const std::string& job) {
   std::string found;
   find_line(root + "/proc/self/mountinfo", [&](const std::string& line) {
@@ -52,7 +53,8 @@ std::string private_directory_of(const std::string& root, const std::string& job
 
 std::string slurm_job_end(const std::string& root, const std::string& job) {
   const std::string directory = private_directory_of(root, job);
-  // Its /dev/shm is the job's own wherever anything is: an older Slurm mounts it without a name.
+  // If any directory is the job's own, so is /dev/shm: older versions of Slurm mount it without a
+  // name that shows it.
   if (!directory.empty())
     return fmt::format("Slurm ends it with job {}, and removes the job's own {} (job_container)",
                        job, directory == "/tmp" ? "/tmp and /dev/shm" : directory);
@@ -60,7 +62,7 @@ std::string slurm_job_end(const std::string& root, const std::string& job) {
   return fmt::format("Slurm may end it with job {}", job);
 }
 
-// The first PID namespace has this number in every kernel.
+// Is this another PID namespace than the first one, whose number is the same in every kernel?
 bool is_in_own_pid_namespace(const std::string& root) {
   char target[64];
   const ssize_t n = readlink((root + "/proc/self/ns/pid").c_str(), target, sizeof target);

@@ -25,7 +25,8 @@ std::vector<std::string> arguments_of(const std::string& command_line) {
   return arguments;
 }
 
-// Hydra tells its processes nothing of the job, but a proxy of it is above each of them.
+// Finds Hydra's job. Hydra puts nothing about the job into the environment, but each process has a
+// Hydra proxy above it.
 std::string hydra_job() {
   for (int pid = parent_of(getpid()); pid > 0; pid = parent_of(pid)) {
     std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
@@ -51,7 +52,7 @@ std::string launcher_job() {
   for (const char* name :
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
     if (std::string job = variable(name); !job.empty()) return job;
-  // Open MPI 4: a random number of each mpirun. Its PMIX_NAMESPACE has 16 bits that differ between
+  // Open MPI 4: a random number of each mpirun. In its PMIX_NAMESPACE only 16 bits differ between
   // jobs.
   if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
     return "openmpi-" + key;
@@ -63,8 +64,8 @@ std::string launcher_job() {
 std::string launch_id() {
   if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
     return "openmpi-" + key;
-  // The namespace holds a process number, which another launcher may get some day. The server's
-  // address holds a port as well.
+  // The namespace holds a process number, which another launcher may get later. The server's
+  // address also holds a port.
   if (std::string name = variable("PMIX_NAMESPACE"); !name.empty()) {
     for (const char* server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3"})
       if (const std::string uri = variable(server); !uri.empty()) return "pmix-" + name + "-" + uri;
@@ -78,7 +79,7 @@ std::string launch_id() {
 }
 
 bool is_rank() {
-  // Not Slurm's of a single task, which a shell of its own may be.
+  // Slurm's variables are left out: Slurm sets them also for a single task, such as a shell.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (!variable(name).empty()) return true;
   return is_one_of_several();

@@ -71,10 +71,12 @@ void leave_cover(char** argv) {
   else
     setenv("LD_PRELOAD", others.c_str(), 1);
   relay_covered_streams();
-  // The C library's own: the preloaded one would put itself back. If it fails, go on with that.
+  // Calls the C library's own functions: the preloaded library would preload itself again. If that
+  // fails, this process goes on with the preloaded library.
   void* libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return;
-  // To the kernel a covered working directory is an empty one; the command means what lies below.
+  // For the kernel, a covered working directory is an empty directory. The command needs the one in
+  // lower.
   char here[PATH_MAX];
   auto* const go = reinterpret_cast<decltype(&chdir)>(dlsym(libc, "chdir"));
   if (getcwd(here, sizeof here) != nullptr && go != nullptr) go(here);

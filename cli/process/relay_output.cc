@@ -17,21 +17,21 @@
 namespace cairn::cli {
 namespace {
 
-// The C library's own calls: the preloaded ones hide what the kernel has.
+// Finds a function of the C library itself. The preloaded one does not show the kernel's files.
 template <typename Call>
 Call own_call(const char* name) {
   static void* const libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   return libc == nullptr ? nullptr : reinterpret_cast<Call>(dlsym(libc, name));
 }
 
-// To the kernel a covered file is a path without a file.
+// Does the descriptor belong to a covered file? For the kernel that is an O_PATH descriptor.
 bool is_covered(int descriptor) {
   static auto* const control = own_call<int (*)(int, int, ...)>("fcntl");
   const int flags = control == nullptr ? -1 : control(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_PATH) != 0;
 }
 
-// False at the end, or if nobody takes it: then `*error` says why.
+// Copies some bytes. False: there are no more, or they cannot be written; `*error` says why.
 bool copy_piece(int from, int to, int* error) {
   std::array<char, 1 << 16> piece;
   ssize_t got = 0;
@@ -60,7 +60,7 @@ struct Stream {
   int pipe[2] = {-1, -1};
 };
 
-// The command's end of each pipe becomes the stream, for the kernel.
+// Makes the command's end of each pipe its standard stream, for the kernel.
 void become_command(const std::array<Stream, 3>& streams) {
   auto* const duplicate = own_call<int (*)(int, int)>("dup2");
   for (int i = 0; i < 3; ++i)
@@ -82,7 +82,7 @@ void relay_covered_streams() {
   bool any = false;
   for (int i = 0; i < 3; ++i) {
     if (!is_covered(i)) continue;
-    // Above the standard ones, or it would be taken for one.
+    // A descriptor below 3 would be taken for a standard stream.
     if (pipe2(streams[i].pipe, O_CLOEXEC) != 0) return;
     streams[i].covered = any = true;
   }
@@ -104,7 +104,7 @@ void relay_covered_streams() {
     feeder = fork();
     if (feeder == 0) {
       close(streams[0].pipe[0]);
-      int ignored = 0;  // the command has closed it
+      int ignored = 0;  // EPIPE: the command has closed its end
       while (copy_piece(STDIN_FILENO, streams[0].pipe[1], &ignored)) {
       }
       _exit(0);
@@ -122,7 +122,7 @@ void relay_covered_streams() {
     if (poll(open.data(), open.size(), -1) < 0) continue;
     for (int i = 0; i < 2; ++i) {
       if (open[i].fd < 0 || open[i].revents == 0 || copy_piece(open[i].fd, i + 1, &error)) continue;
-      // At a full pool, SIGPIPE or EPIPE tell the command, if it has more to say.
+      // If the pool is full, a command that writes more gets SIGPIPE or EPIPE.
       close(open[i].fd);
       open[i].fd = -1;
     }

@@ -21,8 +21,8 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char* start_flag = "--start-in-cover";
-// Those that a batch system or a user sends to a program by name, and that would end us before it
-// (Slurm's --signal=USR1).
+// Signals that a batch system or a user sends to a program (Slurm's --signal=USR1), and that would
+// end this process before the program.
 constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
                                   SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
 
@@ -31,12 +31,12 @@ bool asks_to_end(int number) {
 }
 
 volatile pid_t child = 0;
-volatile std::sig_atomic_t pending = 0;  // a signal that came before there was a child
+volatile std::sig_atomic_t pending = 0;  // a signal that came before the child was started
 
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
-  // The terminal sends to the whole foreground group: the program has it already. The limit to
-  // processor time is held against each process by itself. What else comes from the kernel is for
-  // us alone: an alarm that was set before us.
+  // The program gets some of the kernel's signals by itself: a terminal sends them to the whole
+  // foreground group, and the limit to processor time counts for each process. Others, such as an
+  // alarm that was set before the run, are passed on.
   const bool is_ours =
       number != SIGINT && number != SIGQUIT && number != SIGHUP && number != SIGXCPU;
   if (info != nullptr && info->si_code == SI_KERNEL && !is_ours) return;
@@ -54,12 +54,12 @@ class SignalsPassedOn {
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     for (size_t i = 0; i < passed_on.size(); ++i) {
       sigaction(passed_on[i], nullptr, &before_[i]);
-      // nohup and background jobs of shells: what is ignored stays ignored.
+      // Ignored signals stay ignored (nohup, background jobs of shells).
       if (before_[i].sa_handler != SIG_IGN) sigaction(passed_on[i], &action, nullptr);
     }
   }
-  // The program has ended. What tells a program something, and would end us, is for nobody now: a
-  // drain goes on.
+  // When the program has ended, signals that are meant for it are ignored, so that they do not end
+  // a drain.
   ~SignalsPassedOn() {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
@@ -80,7 +80,7 @@ int code_of(int errno_value) {
   return errno_value == ENOENT || errno_value == ENOTDIR ? exit_not_found : exit_not_executable;
 }
 
-// Of words that live as long.
+// Pointers to the words, valid as long as these.
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> result;
   result.reserve(words.size() + 1);

@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* library_name = "libcairn_posix.so";
 
-// One process, held by its directory in /proc: another one that gets its number is not mistaken for
-// it.
+// A process, identified by its open directory in /proc: a later process with the same number has
+// another one.
 class Process {
  public:
   explicit Process(int pid)
@@ -33,9 +33,10 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // "" if it has ended, or may not be looked at.
+  // The text of a file of the process; "" if it has ended, or this user may not read the file.
   [[nodiscard]] std::string text(const char* name) const {
-    // Neither an environment nor a list of mappings gets as long; the process itself decides.
+    // The process decides how long these files are. No usual environment or list of mappings is
+    // longer than this.
     constexpr size_t most = 64 << 20;
     std::string text;
     const int file = openat(directory_, name, O_RDONLY | O_CLOEXEC);
@@ -50,8 +51,8 @@ class Process {
     return text;
   }
 
-  // Real and effective user: in a program that changes its user when it starts they differ. The
-  // loader preloads nothing there, and the user who started it may stop it for good.
+  // Are real and effective user this user? In a set-user-ID program they differ. The loader
+  // preloads nothing there, and the user who started the program may stop it without end.
   [[nodiscard]] bool is_of_this_user() const {
     std::istringstream status(text("status"));
     for (std::string line; std::getline(status, line);) {
@@ -64,13 +65,13 @@ class Process {
     return false;
   }
 
-  // Whether `path` means the same file to the process as `pool` does here. In doubt it does.
+  // Does `path` lead the process to the same file as `pool` leads this one? If unknown, yes.
   [[nodiscard]] bool names_pool(const std::string& path, const std::string& pool) const {
     if (path.empty() || path == pool) return true;
     struct stat theirs {};
     struct stat ours {};
     if (stat(pool.c_str(), &ours) != 0) return true;
-    // A container has a tree of its own.
+    // A container has its own root directory.
     if (fstatat(directory_, ("root" + path).c_str(), &theirs, 0) != 0)
       return errno != ENOENT && errno != ENOTDIR;
     if (S_ISCHR(ours.st_mode) && S_ISCHR(theirs.st_mode)) return ours.st_rdev == theirs.st_rdev;
@@ -103,8 +104,8 @@ std::string value_in(const std::string& environment, const std::string& name) {
 bool may_attach(int pid, const std::string& directory, const std::string& pool) {
   const Process process(pid);
   if (!process.is_of_this_user()) return false;
-  // A process that is becoming another program may show its old environment and no mappings of the
-  // new one yet. So a process without the library is looked at twice.
+  // A process in execve() may show its old environment, and no mappings of the new program yet. So
+  // a process without the library is looked at twice.
   for (const bool again : {true, false}) {
     const std::string environment = environment_of(process);
     if (!names_cover(environment, directory) ||
@@ -140,7 +141,7 @@ Carries carries_library(const std::string& maps) {
     else if (name.find(".so") != std::string::npos)
       has_libraries = true;
   }
-  // The loader maps what is preloaded before all other libraries.
+  // The loader maps preloaded libraries before all others.
   return has_loader && !has_libraries ? Carries::perhaps : Carries::nothing;
 }
 

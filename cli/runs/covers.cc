@@ -25,7 +25,7 @@
 namespace cairn::cli {
 namespace {
 
-// A process that carries the library, and will find the cover as soon as it looks at it.
+// The entry of a process that has loaded the library but has not attached the pool yet.
 cairn_lane_info process_of(int pid) {
   cairn_lane_info process{};
   process.lane = not_attached;
@@ -134,7 +134,7 @@ std::vector<OtherPool> other_pools(const Pool& pool, const std::string& director
     static_cast<std::vector<OtherPool>*>(context)->push_back(
         {other->host, other->pool, other->job});
   };
-  // A directory that is gone has no claims.
+  // If the directory is gone, this fails: there are no claims.
   cairn_cover_others(pool.get(), directory.c_str(), visit, &others);
   return others;
 }
@@ -153,7 +153,7 @@ double age_of_oldest(const CoverEntry& cover) {
   return std::max(0.0, std::chrono::duration<double>(now - changed).count());
 }
 
-// null: every file is drained.
+// The oldest undrained file; null: every file is drained.
 static Json oldest_json(const CoverEntry& cover) {
   if (cover.oldest.empty()) return nullptr;
   return {{"path", json_text(cover.oldest)}, {"age_seconds", age_of_oldest(cover)}};
@@ -246,7 +246,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
     std::string text = library_error(result);
     std::error_code ignored;
     if (text.find(directory) == std::string::npos) text = directory + ": " + text;
-    // Of the same name as our pool: that one was made since.
+    // The claim names a pool at this path, which was made anew since.
     if (const Claimed claim = claim_of(directory);
         result == -EBUSY && !claim.pool.empty() &&
         (!claim.here || std::filesystem::equivalent(claim.pool, pool.path(), ignored)))
@@ -360,7 +360,7 @@ std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::str
     return std::any_of(found.begin(), found.end(),
                        [pid](const cairn_lane_info& lane) { return lane.pid == pid; });
   };
-  // A process may be attached twice, as a run is for a moment.
+  // A process may be attached twice, as a run sometimes is.
   for (const cairn_lane_info& lane : pool.lanes())
     if (lane.alive != 0 && lane.pid != getpid() && !is_known(lane.pid) &&
         may_use_cover(lane.pid, directory))
@@ -389,7 +389,7 @@ bool is_left_over(const Pool& pool) {
   cairn_dirent entries[16];
   const int count = cairn_readdir(pool.get(), CAIRN_ROOT, 0, entries, 16);
   for (int i = 0; i < count; ++i)
-    if (entries[i].name[0] != '.') return false;  // somebody put files there
+    if (entries[i].name[0] != '.') return false;  // a user has put files there
   return count >= 0;
 }
 
@@ -399,7 +399,8 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   std::string path = pool.path();
   if (!is_left_over(pool)) return false;
   pool = Pool();
-  // Others may put files there until nobody can attach any more.
+  // Users may put files into the pool until no process can attach it any more. So it is looked at
+  // again then.
   const auto still = [](void* given) {
     try {
       return is_left_over(Pool(*static_cast<const std::string*>(given), look_only)) ? 1 : 0;
@@ -407,7 +408,8 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
       return 0;
     }
   };
-  // Who has just ended may be detaching still; who waits for our lock does the same after us.
+  // EBUSY: a process that has just ended may still be detaching. A process that waits for this lock
+  // will try the same.
   constexpr int most_tries = 20;
   int result = cairn_pool_remove_if(path.c_str(), still, &path);
   for (int i = 0; i < most_tries && result == -EBUSY; ++i) {
@@ -429,7 +431,7 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
   return false;
 }
 
-// In doubt it is not: who opens the pool says why that fails.
+// Does another user own the pool? If that is unknown, no: opening the pool gives the error.
 bool is_of_other_user(const std::string& pool) {
   try {
     return other_owner(pool).has_value();
@@ -444,11 +446,11 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
   if (const std::string& pool = pool_of_owner(); !pool.empty())
     return holds_cover(pool, directory) ? std::optional(pool) : std::nullopt;
   std::vector<std::string> paths = list_pools(config);
-  // Nothing lies where pools would lie, if that has been removed.
+  // If the directory of the pools was removed, there are none.
   if (access(config.value("pool.dir").c_str(), F_OK) == 0)
     paths.insert(paths.begin(), pool_path(config, ""));
   if (const Claimed claim = claim_of(directory); claim.here) paths.push_back(claim.pool);
-  std::string of_other;  // the one that the claim names counts most
+  std::string of_other;  // the last one counts: the pool that the claim names
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
     if (is_of_other_user(path))
@@ -456,7 +458,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
     else if (holds_cover(path, directory))
       return path;
   }
-  // Only after the user's own pools: root's rights do not come back.
+  // After root's own pools, because root's rights cannot be regained.
   if (of_other.empty()) return std::nullopt;
   work_as_owner(of_other);
   if (holds_cover(of_other, directory)) return of_other;
@@ -481,8 +483,8 @@ std::string covered_directory(const Config& config, const std::string& directory
     std::string real = real_directory(directory);
     if (find_cover(config, real)) return real;
   }
-  // The path that was covered: symbolic links are followed up to the last component, which may be
-  // one by now.
+  // The path that was covered. The last component may be a symbolic link by now, so it is not
+  // followed.
   const fs::path path = fs::absolute(directory, error).lexically_normal();
   const fs::path last = path.has_filename() ? path : path.parent_path();
   const fs::path spelled = fs::weakly_canonical(last.parent_path(), error) / last.filename();

@@ -16,7 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Takes a moment to drain: worth a line in each run of a rank, because any rank may abort the job.
+// So many bytes take a while to drain. Each run of a rank prints a line then, because any rank may
+// abort the job.
 constexpr uint64_t much = 64 << 20;
 
 bool is_in_danger(const CoverEntry& cover, bool program_failed) {
@@ -45,7 +46,7 @@ void DrainNotice::begin(const CoverEntry& cover) {
     return;
   }
   over_ = false;
-  // Signals are for the thread that drains.
+  // The thread that drains handles signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -29,7 +29,7 @@ std::string who(const std::vector<cairn_lane_info>& processes) {
   return text;
 }
 
-// False if a signal ended the wait.
+// Waits until no other process uses the cover. False: a signal ended the wait.
 bool wait_until_alone(const Pool& pool, const std::string& directory) {
   const auto start = std::chrono::steady_clock::now();
   bool told = false;
@@ -46,13 +46,13 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
   }
 }
 
-// Waiting for other nodes, which end when they end.
+// Waits for other nodes of the job.
 class Patience {
  public:
-  // Of the processes of a launcher, which wait for the same, the first one says so.
+  // All processes of a launcher wait for the same nodes; the first one prints that.
   Patience(std::chrono::seconds most, const char* command)
       : most_(most), command_(command), tells_(is_first_rank()) {}
-  // False once nothing has come for too long.
+  // False: nothing has changed for too long.
   bool goes_on(const Cover::DrainResult& drain) {
     const auto now = std::chrono::steady_clock::now();
     if (drain.error != last_) {
@@ -78,7 +78,7 @@ class Patience {
   bool told_ = false;
 };
 
-// All that does not count as drained was changed later than now.
+// Were all undrained files changed at a time that is still to come?
 bool is_ahead_of_the_clock(const Pool& pool, const std::string& directory) {
   const auto entry = cover_of(pool, directory);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -108,7 +108,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     for (const CoverEntry& entry : list_covers(pool))
       if (entry.directory == directory) found = entry;
     if (!found) {
-      // On the first round: somebody else has. Later there always is one: only we end it.
+      // On the first round: another process has ended the cover. Later only this process ends it.
       result.ended = Ended::gone;
       return result;
     }
@@ -141,7 +141,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     }
     if (drain.code == -EAGAIN) {
       if (!wait && !processes_in_cover(pool, directory).empty()) {
-        result.drain.code = 0;  // theirs are left to them
+        result.drain.code = 0;  // other processes still use the cover, and drain later
         if (end) result.ended = Ended::in_use;
         return result;
       }
@@ -159,7 +159,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     const bool alone = wait || processes_in_cover(pool, directory).empty();
     if (!end) return result;
     if (alone) {
-      // A drain never takes changes for drained that have a time after now: the clock was set back.
+      // The clock was set back: a file with a time in the future never counts as drained.
       const bool is_vain = ++tries >= most_tries && is_ahead_of_the_clock(pool, directory);
       if (is_vain ? cover.discard() : cover.end()) return result;
     }
@@ -167,7 +167,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       result.ended = Ended::in_use;
       return result;
     }
-    std::this_thread::sleep_for(pause);  // somebody came in meanwhile
+    std::this_thread::sleep_for(pause);  // a process has joined the cover meanwhile
   }
 }
 

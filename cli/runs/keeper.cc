@@ -41,7 +41,7 @@ constexpr const char* keeper_flag = "--keep-drained";
 std::string keeper_lock_name(const std::string& directory) {
   return "keeper-" + cover_lock_name(directory);
 }
-// An attribute of the pool's root directory: what look_at_keeper reads.
+// The attribute of the pool's root directory in which a keeper stores its state.
 std::string state_name(const std::string& directory) {
   return "user.cairn." + keeper_lock_name(directory);
 }
@@ -49,12 +49,12 @@ std::string end_lock_name(const std::string& directory) {
   return "end-keeper-" + cover_lock_name(directory);
 }
 
-// Whether a keeper of the cover is at work.
+// Is a keeper of the cover at work?
 bool is_kept(const std::string& locks, const std::string& directory) {
   return !PlaceLock(locks, keeper_lock_name(directory), PlaceLock::Mode::shared, false).held();
 }
 
-// What start_keeper gives to run_keeper.
+// The arguments that start_keeper() passes to run_keeper().
 struct Order {
   std::string pool;
   std::string directory;
@@ -66,7 +66,7 @@ struct Order {
 };
 constexpr int order_words = 7;
 
-// Errors of lower are tried again after a time that doubles.
+// After an error of lower, the keeper waits before it tries again, each time twice as long.
 class Backoff {
  public:
   void failed() { pause_ = std::clamp(pause_ * 2, least, most); }
@@ -79,9 +79,9 @@ class Backoff {
   std::chrono::milliseconds pause_{};
 };
 
-// Renews the promise of room while a drain is at work: one call of it, as an fsync of a large file,
-// may last longer than the promise. Programs wait for a bounded time all the same. Calls `watch`
-// each time, because the drain itself may wait for a file system that does not answer.
+// Renews the promise of room while a drain is at work: a single call, such as an fsync of a large
+// file, may take longer than the promise lasts. Programs still wait for a bounded time. Calls
+// `watch` each time, because the drain itself may wait for a file system that does not answer.
 class PromiseRenewal {
  public:
   PromiseRenewal(const Pool& pool, const std::function<void()>& watch)
@@ -131,7 +131,7 @@ class Keeper {
   static constexpr auto patience = 1s;
   static constexpr std::chrono::seconds longest_silence{30};
 
-  // `cairn status` may have the lock for a moment.
+  // `cairn status` may hold the lock for a moment.
   [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
     auto lock = std::make_unique<PlaceLock>(locks_, keeper_lock_name(order_.directory),
                                             PlaceLock::Mode::exclusive, false);
@@ -139,7 +139,7 @@ class Keeper {
     return lock;
   }
 
-  // Programs come first, for the processor and for the disk.
+  // Gives programs priority, for the processor and for the disk.
   static void yield_to_programs() {
     constexpr int nicer = 10;
     constexpr int most = 19;
@@ -147,7 +147,7 @@ class Keeper {
     constexpr int class_idle = 3 << 13;
     setpriority(PRIO_PROCESS, 0, std::min(getpriority(PRIO_PROCESS, 0) + nicer, most));
     syscall(SYS_ioprio_set, who_process, 0, class_idle);
-    // Between sessions the value of the session's group counts, where the kernel makes such groups.
+    // A kernel with autogroups compares sessions by their groups' values.
     std::ofstream("/proc/self/autogroup") << nicer;
   }
 
@@ -155,7 +155,7 @@ class Keeper {
     return order_.mode == "close" || order_.mode == "async" || cover.asks_for_keeper();
   }
 
-  // True: nothing is left to do.
+  // One pass. True: nothing is left to do.
   bool work() {
     const auto begun = Clock::now();
     Pool pool(order_.pool);
@@ -175,8 +175,8 @@ class Keeper {
       has_drained = result.code == 0 && result.report.bytes != 0;
     }
     tell_state(pool);
-    // A walk over a cover with many names takes long: in vain it must not be all that a processor
-    // does.
+    // A walk over a cover with many names takes long. If it finds nothing to drain, the pause is in
+    // proportion, so that walks take a small part of a processor's time.
     constexpr int most_share = 20;
     const Clock::duration pause =
         has_drained ? busy_pause
@@ -186,8 +186,8 @@ class Keeper {
     return false;
   }
 
-  // Until the next look: programs that find the pool full wait for this process. What they have
-  // closed is drained, quiet or not, and they evict it.
+  // Makes room until the next pass is due. Programs that find the pool full wait for this process:
+  // it drains closed files, quiet or not, and the programs evict them.
   void make_room(Pool& pool) {
     while (Clock::now() < next_ && !is_to_end()) {
       if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
@@ -207,11 +207,11 @@ class Keeper {
     return true;
   }
 
-  // No run is left: the rest is drained. Where the run's data are kept, only what has a mode that
-  // says otherwise.
+  // No run is left: drains the rest. In mode `never`, drains only files whose own drain mode asks
+  // for it.
   bool finish(Pool& pool) {
     PlaceLock alone = lock_cover_now(order_.pool, order_.directory);
-    if (!alone.held()) return false;  // a run has just begun
+    if (!alone.held()) return false;  // a run has begun
     if (order_.mode == "never") {
       cairn_while_running rule{};
       rule.at_end = 1;
@@ -231,7 +231,7 @@ class Keeper {
     return result.ended == Ended::gone;
   }
 
-  // A directory that cannot even be opened is an error as any other.
+  // Drains. An exception, as when DIR cannot be opened, becomes a result like other errors.
   Cover::DrainResult try_to_drain(Pool& pool, cairn_while_running rule) {
     try {
       return drain(pool, rule);
@@ -261,7 +261,7 @@ class Keeper {
 
   void note_result(const Cover::DrainResult& result) {
     const std::string first = std::exchange(first_problem_, "");
-    if (result.code == -ECANCELED) return;  // another one tells
+    if (result.code == -ECANCELED) return;  // the process that stopped it reports
     if (result.code == 0 || result.code == -EAGAIN) {
       backoff_.succeeded();
       problem_.clear();
@@ -272,7 +272,7 @@ class Keeper {
     tell_change();
   }
 
-  // One line whenever it begins to fail, and when it does not any more.
+  // Reports in one line when drains begin to fail, and when they succeed again.
   void tell_change() {
     const std::lock_guard lock(telling_);
     if (fails_ == !problem_.empty()) return;
@@ -283,7 +283,7 @@ class Keeper {
                         : fmt::format("{} is drained in the background again", order_.directory));
   }
 
-  // By another thread, while the drain makes its calls.
+  // Called by another thread while the drain is at work.
   void look_for_silence(const Pool& pool) {
     const std::lock_guard lock(telling_);
     if (is_silent_ || Clock::now() - heard_.load() < longest_silence) return;
@@ -303,7 +303,7 @@ class Keeper {
     reports_.say(fmt::format("{}: the drain in the background goes on", order_.directory));
   }
 
-  // A cairn_drain_problem. The first one says why.
+  // A cairn_drain_problem. Keeps the first problem, which is reported.
   static void met_problem(void* context, const char* text) {
     auto* const self = static_cast<Keeper*>(context);
     if (self->first_problem_.empty()) self->first_problem_ = text;
@@ -312,7 +312,7 @@ class Keeper {
   // A cairn_progress. Keeps to the rate, and stops when a run drains by itself.
   static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
     auto* const self = static_cast<Keeper*>(context);
-    // A copy that the drain gave up is not drained, but the keeper has written it.
+    // A copy that the drain gave up does not count as drained, but it counts for the rate.
     if (done > self->drained_now_) self->written_now_ += done - self->drained_now_;
     self->drained_now_ = done;
     self->hear();
@@ -330,8 +330,9 @@ class Keeper {
     return self->is_to_stop() ? 1 : 0;
   }
 
-  // A pass over a large open file would keep programs waiting whose pool is full: they need what
-  // make_room() drains. A request that this pass may serve in a moment does not end it.
+  // Programs whose pool is full need the files that make_room() drains, and would wait for a pass
+  // over a large open file. So a request for room ends the pass, if the pass does not serve it
+  // soon.
   bool is_to_stop() {
     if (is_to_end()) return true;
     if (!gives_way_ || cairn_room_promise(pool_->get()) == 0) {
@@ -342,7 +343,7 @@ class Keeper {
     return Clock::now() - wanted_since_ > patience;
   }
 
-  // Looked at ten times a second at most: it takes some system calls.
+  // Looks ten times a second at most, because a look takes some system calls.
   bool is_to_end() {
     if (ends_ || stop_signal() != 0) return true;
     const auto now = Clock::now();
@@ -353,7 +354,7 @@ class Keeper {
     return ends_;
   }
 
-  // Not attached, so that a run can remove the pool.
+  // Waits without being attached, so that a run can remove the pool.
   void rest() {
     while (Clock::now() < next_ && !is_to_end() && access(order_.pool.c_str(), F_OK) == 0) {
       std::this_thread::sleep_for(
@@ -374,7 +375,7 @@ class Keeper {
     told_.clear();
   }
 
-  // One attribute of bounded size, written when it changes.
+  // Writes the attribute, whose size is bounded, when the state has changed.
   void write_state(const Pool& pool, const std::string& problem) {
     constexpr size_t most = 400;
     const std::string text =
@@ -393,13 +394,13 @@ class Keeper {
   std::atomic<Clock::time_point> heard_ = Clock::now();  // when lower answered last
   std::mutex telling_;                                   // of what follows, up to the blank line
   KeeperReports reports_;
-  std::string told_;         // the attribute
-  uint64_t told_bytes_ = 0;  // in it
-  bool fails_ = false;       // as the reports say
+  std::string told_;         // the attribute as it was written last
+  uint64_t told_bytes_ = 0;  // the bytes in it
+  bool fails_ = false;       // the last report said that drains fail
   bool is_silent_ = false;
 
   const Pool* pool_ = nullptr;   // while it drains
-  uint64_t drained_before_ = 0;  // bytes, by passes that have ended
+  uint64_t drained_before_ = 0;  // bytes that earlier passes have drained
   uint64_t drained_now_ = 0;
   uint64_t written_now_ = 0;  // since began_; never goes back
   Clock::time_point next_;  // when to look at the cover again
@@ -407,19 +408,19 @@ class Keeper {
   Clock::time_point began_;
   Clock::time_point looked_;
   bool gives_way_ = false;          // the drain under way stops if room is wanted
-  Clock::time_point wanted_since_;  // while it is; none: not wanted
-  bool ends_ = false;  // a run has said so
+  Clock::time_point wanted_since_;  // since when room is wanted; none: it is not
+  bool ends_ = false;               // a run has asked this keeper to end
 };
 
-// In the process that becomes the keeper.
+// Called in the process that becomes the keeper.
 [[noreturn]] void become_keeper(std::array<std::string, order_words>& words, int reports) {
   dup2(reports, KeeperReports::descriptor);
   if (reports == KeeperReports::descriptor) fcntl(reports, F_SETFD, 0);
   const int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(nothing, fd);
   close_range(KeeperReports::descriptor + 1, ~0U, 0);
-  unsetenv("CAIRN_COVER");                  // the run does not wait for it
-  if (chdir("/") != 0) _exit(exit_failed);  // else it would keep a file system busy
+  unsetenv("CAIRN_COVER");                  // so that the run does not wait for the keeper
+  if (chdir("/") != 0) _exit(exit_failed);  // so that no file system stays busy
   std::array<char*, order_words + 3> arguments{};
   std::string name = "cairn";
   std::string flag = keeper_flag;
@@ -433,7 +434,7 @@ class Keeper {
 }  // namespace
 
 int start_keeper(const Config& config, const std::string& pool, const std::string& directory) {
-  // One that is just ending holds the lock too, so another one is started all the same.
+  // A keeper that is ending still holds the lock. So another one is started in any case.
   if (is_kept(lock_directory(pool), directory))
     inform(
         fmt::format("{}: another process drains it in the background already, in the mode of its "
@@ -454,7 +455,7 @@ int start_keeper(const Config& config, const std::string& pool, const std::strin
   if (between < 0)
     fail("{}: no process can be started to drain it: {}", directory, std::strerror(errno));
   if (between == 0) {
-    // Twice, so that it is nobody's child: a launcher that waits for children does not wait for it.
+    // Forks twice, so that a launcher which waits for its children does not wait for the keeper.
     setsid();
     const pid_t keeper = fork();
     if (keeper == 0) become_keeper(words, reports[1]);
@@ -483,7 +484,7 @@ int run_keeper(int /*argc*/, char** argv) {
                    std::strcmp(argv[8], "on") == 0})
         .go();
   } catch (const Error&) {
-    return exit_failed;  // the place of the pools is gone
+    return exit_failed;  // the directory of the pools is gone
   }
 }
 
@@ -501,7 +502,7 @@ std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& d
   const int64_t size =
       cairn_getxattr(pool.get(), CAIRN_ROOT, 0, state_name(directory).c_str(), value, sizeof value);
   if (size <= 0) return std::nullopt;
-  // Else what is written there is an earlier one's.
+  // If there is no keeper, an earlier one has written the attribute.
   if (!is_kept(lock_directory(pool.path()), directory)) return std::nullopt;
   std::istringstream text(std::string(value, static_cast<size_t>(size)));
   KeeperState state;

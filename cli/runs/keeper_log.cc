@@ -18,7 +18,7 @@ KeeperLog::KeeperLog(int pipe) : pipe_(pipe) {
   fcntl(pipe_, F_SETFL, O_NONBLOCK);
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0) return;
-  // Signals are for the thread that waits for the program.
+  // The thread that waits for the program handles signals.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -41,7 +41,7 @@ void KeeperLog::read_lines() {
   for (bool is_over = false; !is_over;) {
     pollfd watched[] = {{pipe_, POLLIN, 0}, {stop_, POLLIN, 0}};
     if (poll(watched, 2, -1) < 0) return;
-    is_over = watched[1].revents != 0;  // then what has come is still printed
+    is_over = watched[1].revents != 0;  // lines that have come are still printed
     char bytes[1024];
     ssize_t n = 0;
     while ((n = read(pipe_, bytes, sizeof bytes)) > 0) {

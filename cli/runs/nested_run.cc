@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Long enough for ranks that end one after the other.
+// Ranks that end one after the other all end within this time.
 constexpr auto most_wait_for_unseen = 60s;
 
 bool has_open(int pid, const struct stat& file) {
@@ -40,15 +40,15 @@ bool has_open(int pid, const struct stat& file) {
   return found;
 }
 
-// The processes that hold a lock on the file. The kernel lists those that can be seen from here.
+// The processes that hold a lock on the file, as far as the kernel shows them in this namespace.
 std::vector<int> holders(const std::string& path) {
   std::vector<int> found;
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) return found;
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    // "7: FLOCK  ADVISORY  READ 1234 00:1b:5785273 0 EOF"; one that waits has "->" before FLOCK.
-    // The device is not always the one that stat tells.
+    // "7: FLOCK  ADVISORY  READ 1234 00:1b:5785273 0 EOF"; a process that waits has "->" before
+    // FLOCK. The device can differ from that of stat().
     std::istringstream words(line);
     std::string number, kind, advisory, mode, file;
     int pid = 0;
@@ -103,7 +103,7 @@ bool named_by_environment() {
 
 bool descends_from_run(const std::string& lock_path) {
   struct stat lock {};
-  if (stat(lock_path.c_str(), &lock) != 0) return false;  // nobody has run there yet
+  if (stat(lock_path.c_str(), &lock) != 0) return false;  // there was no run yet
   for (int pid = parent_of(getpid()); pid > 0; pid = parent_of(pid))
     if (has_open(pid, lock)) return true;
   return false;

@@ -15,7 +15,7 @@
 namespace cairn::cli {
 namespace {
 
-// What the size is a share of: the directory that the pool lies in, or the device that it is.
+// A size in percent is a share of this: the directory of the pool, or the device that it lies on.
 std::string place_of(const std::string& path) {
   struct stat st {};
   if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode)) return path;
@@ -62,7 +62,8 @@ double populate_pool(const Pool& pool) {
 Pool attach_or_create(const Config& config, uint32_t lanes) {
   const std::string path = pool_path(config, "", true);
   cairn_pool* existing = nullptr;
-  // Programs will ask for the window too: where there is none, this says so before they start.
+  // Programs will ask for the write window too. If the processor has none, this fails before they
+  // start.
   const unsigned flags = config.value("pool.protect") == "on" ? CAIRN_ATTACH_WRITE_WINDOW : 0;
   const int result = cairn_pool_attach(path.c_str(), flags, &existing);
   if (result == 0) {

@@ -47,13 +47,13 @@ std::string value_of(const std::string& text, const std::string& key) {
 
 namespace {
 
-// One that we may not look at is there.
+// Is the pool there? A pool that this user may not look at counts.
 bool is_there(const std::string& pool) {
   return access(pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-// Whose claims lead to a pool: the user's, root's, and those of the directory's owner. Root
-// finishes what any user has left.
+// Does a claim of this owner lead to a pool? Those of the user, of root and of the directory's
+// owner do. Root follows all, to finish what users have left.
 bool is_believed(const std::string& directory, uid_t owner) {
   const uid_t user = geteuid();
   struct stat st {};
@@ -67,7 +67,8 @@ Claimed claim_of(const std::string& directory) {
   uid_t owner = 0;
   const std::string text = text_of(directory + "/.cairn-claim", &owner);
   Claimed claim{value_of(text, "host"), value_of(text, "pool")};
-  // What anybody has written there must not lead to a path where the kernel waits (an automounter).
+  // A claim that any user can write must not lead to a path where the kernel waits (an
+  // automounter).
   claim.is_followed = claim.pool.starts_with('/') && is_believed(directory, owner);
   claim.here = claim.is_followed && claim.host == own_host() && is_there(claim.pool);
   return claim;

@@ -70,7 +70,7 @@ T value_at(const std::string& bytes, size_t i) {
   return value;
 }
 
-// JSON has no number for what is not finite.
+// Infinities and NaN become texts, because JSON has no numbers for them.
 Json real_json(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -155,7 +155,7 @@ float half_value(uint32_t type, uint16_t bits) {
   const int fraction = bits & 1023;
   float value = 0;
   if (exponent == 31) {
-    // The payload of what is no number stays.
+    // Infinity, or NaN with its payload.
     const auto all = static_cast<uint32_t>(0x7f800000U | static_cast<uint32_t>(fraction) << 13);
     value = std::bit_cast<float>(all);
   } else if (exponent == 0) {

@@ -10,7 +10,7 @@ void for_each_slab(const std::vector<uint64_t>& shape, uint64_t most_elements,
   for (const uint64_t extent : shape) total *= extent;
   if (total == 0) return;
   most_elements = std::max<uint64_t>(most_elements, 1);
-  // The dimension that is cut: what lies behind it fits as a whole.
+  // Finds the dimension to be cut: the dimensions after it fit as a whole.
   size_t cut = shape.size();
   uint64_t behind = 1;
   while (cut > 0 && behind * shape[cut - 1] <= most_elements) behind *= shape[--cut];

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::atomic<int> stopped_by = 0;  // also read by another thread (drain_notice.h)
+std::atomic<int> stopped_by = 0;  // another thread reads it too (drain_notice.h)
 static_assert(std::atomic<int>::is_always_lock_free);
 constexpr std::array stops = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, stops.size()> before_stops;
@@ -77,7 +77,7 @@ std::string Progress::line(const std::string& label, uint64_t done, uint64_t tot
                     format_size(total * unit_bytes), format_rate(done * unit_bytes, seconds));
   if (share > 0.01 && share < 1)
     numbers += "  " + format_duration(seconds / share - seconds) + " left";
-  // One column stays free: some terminals wrap as soon as the last one is written.
+  // Leaves the last column free, because some terminals wrap when it is written.
   const size_t taken = label.size() + numbers.size() + 4;
   if (taken + 5 > columns) return (label + numbers).substr(0, columns - 1);
   const size_t width = std::min<size_t>(40, columns - taken);

@@ -29,7 +29,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
   size_t best_distance = std::max<size_t>(name.size() / 3, 1) + 1;
   for (const std::string& candidate : candidates) {
     size_t distance = edit_distance(name, candidate);
-    // Somebody who typed the beginning of a name meant it.
+    // The beginning of a name counts as one mistake.
     if (name.size() >= 3 && candidate.starts_with(name)) distance = std::min<size_t>(distance, 1);
     if (distance < best_distance) {
       best_distance = distance;

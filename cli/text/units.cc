@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::string_view letters = "KMGTPE";
 
-// What a text stands for, and the forms that it takes.
+// What a text means, and the forms that it may have, for error messages.
 struct Expected {
   const char* what;
   const char* forms;
-  bool shares = true;  // a percentage is one of them
+  bool shares = true;  // it may be a percentage
 };
 
 [[noreturn]] void bad(std::string_view text, const Expected& expected) {
@@ -95,7 +95,7 @@ std::string format_size(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
-  // 1023.95 would be printed as 1024.0 of the smaller unit.
+  // From 1023.95 on, rounding would print 1024.0 of the smaller unit.
   for (value /= 1024; value >= 1023.95 && unit + 1 < letters.size(); ++unit) value /= 1024;
   std::string number = fmt::format("{:.1f}", value);
   if (value >= 100) number = fmt::format("{:.0f}", value);
