@@ -111,7 +111,7 @@ class Export {
             seen_.resize(std::max<size_t>(seen_.size(), size));
             file.read(seen_.data(), size, offset);
             if (std::memcmp(seen_.data(), bytes, size) != 0)
-              fail("{}: variable '{}' is not there as it was written", path_,
+              fail("{}: variable '{}': the bytes read back differ from those written", path_,
                    variables_[place.variable].name);
           }))
         return false;
@@ -168,7 +168,7 @@ int ckpt_export(const Config& config, bool json, const CkptArguments& arguments)
   const int64_t number = parse_version(has_version ? arguments.number : "");
   const std::string& path = has_version ? arguments.file : arguments.number;
   if (!has_version && path.find_first_not_of("0123456789") == std::string::npos)
-    usage_error("missing FILE behind VERSION {0}; for a file of this name write ./{0}", path);
+    usage_error("missing FILE after VERSION {0}; for a file of this name write ./{0}", path);
   if (path.empty() || path.ends_with("/")) usage_error("'{}': expected the name of a file", path);
   const Pool pool = open_pool(config, name.pool);
   const CkptSet set(pool, name.set);

@@ -63,7 +63,7 @@ KeeperReports::KeeperReports() {
 void KeeperReports::say(const std::string& text) {
   if (said_ == most) return;
   std::string line = text;
-  if (++said_ == most) line += "; this is the last such line: `cairn status` goes on telling";
+  if (++said_ == most) line += "; this is the last such line: `cairn status` shows later ones";
   line += '\n';
   [[maybe_unused]] const ssize_t n = write(descriptor, line.data(), line.size());
 }

@@ -141,7 +141,7 @@ class Export(CkptCase):
                      says="has no version 7")
         self.refused("ckpt", "export", "field", self.path("none/none.nc"), code=1, says="none")
         self.refused("ckpt", "export", "field", code=2, says="missing FILE")
-        self.refused("ckpt", "export", "field", "2", code=2, says="missing FILE behind VERSION 2")
+        self.refused("ckpt", "export", "field", "2", code=2, says="missing FILE after VERSION 2")
         os.symlink("/nowhere", self.path("link.nc"))
         self.refused("ckpt", "export", "field", self.path("link.nc"), "--force", code=1,
                      says="is not a file")
