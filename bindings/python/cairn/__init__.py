@@ -15,19 +15,10 @@
 docs/user/python.md says how to use it, and cairn/checkpoint.h what each call promises.
 """
 
-from ._checkpoint import (
-    Checkpoint,
-    Counted,
-    Error,
-    Handle,
-    Info,
-    Kind,
-    Level,
-    Owner,
-    Progress,
-    Survives,
-    Variable,
-)
+from ._arrays import Counted
+from ._checkpoint import Checkpoint, Handle, Owner
+from ._info import Info, Kind, Level, Progress, Survives, Variable
+from ._library import Error
 from ._types import Type
 
 __all__ = [

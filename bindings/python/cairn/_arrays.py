@@ -1,7 +1,11 @@
 """Arrays of Python as the library sees them: numpy's, and whatever else has a buffer."""
 
+from __future__ import annotations
+
 import ctypes
+from array import array as array_of_python
 from ctypes import POINTER, Structure, c_char_p, c_int, c_ssize_t, c_void_p, py_object
+from typing import Any, Optional
 
 from . import _library
 from ._types import Type, of_format, of_typestr
@@ -94,3 +98,22 @@ def _contiguous(shape, size):
         strides.append(size)
         size *= max(extent, 1)
     return tuple(reversed(strides))
+
+
+class Counted:
+    """An array of one dimension whose length changes: of numpy, or an array.array. `array` is the
+    one that is written. A restart puts a new one there, of the length that this rank gets."""
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def resized(self, count: Optional[int]) -> Any:
+        if count is not None and len(self.array) != count:
+            if isinstance(self.array, array_of_python):
+                self.array = array_of_python(self.array.typecode,
+                                             bytes(count * self.array.itemsize))
+            else:
+                import numpy
+
+                self.array = numpy.empty(count, self.array.dtype)
+        return self.array

@@ -4,42 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import dataclasses
 import enum
 import errno as errors
 import os
 import warnings
-from array import array as array_of_python
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _library
-from ._arrays import Memory
-from ._attributes import Attributes, attributes_of
-from ._types import Type, dtype_text
-
-
-class Error(OSError):
-    """What a call refused: `errno` as of the C API, and the library's text with variable and
-    ranks."""
-
-    def __init__(self, number: int, text: str):
-        super().__init__(number, text)
-
-
-class Level(enum.IntEnum):
-    """By the event that a version survives."""
-
-    STAGED = 1  # this rank's bytes are copied: its arrays may change
-    LOCAL = 2  # committed: all processes of the job may die
-    PARTNER = 3  # and copied to nodes of other failure domains: a node may be lost
-    GLOBAL = 4  # copied to `lower` and read back: the pool may be lost
-
-
-class Survives(enum.IntFlag):
-    PROCESSES = 1
-    POWER = 2
-    NODE = 4
-    POOLS = 8
+from ._arrays import Counted, Memory
+from ._attributes import Attributes
+from ._info import Info, Kind, Level, Progress, Variable, info_of, progress_of, variable_of
+from ._library import Error
+from ._types import Type
 
 
 class Owner(enum.IntEnum):
@@ -47,111 +23,6 @@ class Owner(enum.IntEnum):
 
     LOWEST_RANK = 1
     HIGHEST_RANK = 2
-
-
-class Kind(enum.IntEnum):
-    """Of arrays of which each rank has any number of elements, another one in each version."""
-
-    RAGGED = 5  # a list of values for each element of the integer variable `over`
-    # dealt out in order of ranks, or with `over` and `key` to the ranks that have their cells
-    PARTICLES = 6
-    PER_RANK = 7  # rank r gets those of rank r
-
-
-class Counted:
-    """An array of one dimension whose length changes: of numpy, or an array.array. `array` is the
-    one that is written. A restart puts a new one there, of the length that this rank gets."""
-
-    def __init__(self, array: Any):
-        self.array = array
-
-    def resized(self, count: Optional[int]) -> Any:
-        if count is not None and len(self.array) != count:
-            if isinstance(self.array, array_of_python):
-                self.array = array_of_python(self.array.typecode,
-                                             bytes(count * self.array.itemsize))
-            else:
-                import numpy
-
-                self.array = numpy.empty(count, self.array.dtype)
-        return self.array
-
-
-@dataclasses.dataclass(frozen=True)
-class Info:
-    """A version."""
-
-    number: int
-    step: int
-    sequence: int
-    parent: int
-    begun_ns: int
-    bytes: int
-    ranks: int
-    level: int
-    survives: Survives
-    attempts: int
-    abandoned: bool
-    skipped: int
-    missing: int
-    code_version: str
-    run: str
-    why: str
-    attributes: dict[str, Any]
-    verified_ns: int
-    copies: int
-    from_copies: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Variable:
-    """What a version holds under a name."""
-
-    name: str
-    type: Type
-    size: int  # bytes of an element
-    shape: tuple[int, ...]  # of the global array
-    optional: bool
-    attributes: dict[str, Any]
-    kind: Optional[Kind] = None  # None: replicated, or a block of a global array
-    over: str = ""
-    key: str = ""
-
-    @property
-    def dtype(self) -> str:
-        """Numpy's name of the type; 'V' and a size for what numpy does not have."""
-        return dtype_text(self.type, self.size)
-
-    @property
-    def dimensions(self) -> tuple[str, ...]:
-        """Names of the dimensions: those of the attribute, else made from the variable's name."""
-        named = tuple(str(self.attributes.get("dimensions", "")).split())
-        return named if len(named) == len(self.shape) else tuple(f"{self.name}_{k}"
-                                                                 for k in range(len(self.shape)))
-
-
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    level: int
-    survives: Survives
-    bytes: int
-    error: int
-    level_ns: tuple[int, ...]
-
-
-def _info_of(c: _library.Info) -> Info:
-    return Info(number=c.number, step=c.step, sequence=c.sequence, parent=c.parent,
-                begun_ns=c.begun_ns, bytes=c.bytes, ranks=c.ranks, level=c.level,
-                survives=Survives(c.survives), attempts=c.attempts, abandoned=bool(c.is_abandoned),
-                skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
-                run=c.run.decode(), why=c.why.decode(errors="replace"),
-                attributes=attributes_of(c.attributes, c.attribute_count),
-                verified_ns=c.verified_ns, copies=c.copies, from_copies=c.from_copies)
-
-
-def _progress_of(c: _library.Progress) -> Progress:
-    return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error,
-                    level_ns=tuple(c.level_ns))
 
 
 def _communicator(communicator: Any) -> int:
@@ -188,7 +59,7 @@ class Handle:
     def progress(self) -> Progress:
         c = _library.made(_library.Progress)
         self._checkpoint._call("test", self._number, Level.STAGED, ctypes.byref(c))
-        return _progress_of(c)
+        return progress_of(c)
 
 
 class Checkpoint:
@@ -431,7 +302,7 @@ class Checkpoint:
 
         def tell(_context: Any, _handle: int, number: int, progress: Any) -> None:
             try:
-                observer(number, _progress_of(progress.contents))
+                observer(number, progress_of(progress.contents))
             except BaseException as error:  # through C it cannot go
                 self._raised = error
 
@@ -456,7 +327,7 @@ class Checkpoint:
         c = _library.made(_library.Info)
         found = self._call("restart_test", _library.LATEST if version is None else version,
                            ctypes.byref(c))
-        return _info_of(c) if found else None
+        return info_of(c) if found else None
 
     def read(self, version: Optional[int] = None, *, halo: bool = False, cyclic: bool = False,
              verify_all: bool = False) -> Info:
@@ -468,7 +339,7 @@ class Checkpoint:
         flags = ((_library.READ_HALO if halo else 0) | (_library.READ_CYCLIC if cyclic else 0)
                  | (_library.READ_VERIFY_ALL if verify_all else 0))
         self._call("read", _library.LATEST if version is None else version, flags, ctypes.byref(c))
-        return _info_of(c)
+        return info_of(c)
 
     def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None,
                  offset: Optional[Sequence[int]] = None, type: Optional[Type] = None) -> Any:
@@ -503,14 +374,7 @@ class Checkpoint:
         found: list[Variable] = []
 
         def note(_context: Any, variable: Any) -> int:
-            c = variable.contents
-            found.append(
-                Variable(name=c.name.decode(), type=Type(c.type), size=c.element_size,
-                         shape=tuple(getattr(c, "global")[:c.dimensions]),
-                         optional=bool(c.flags & _library.OPTIONAL),
-                         attributes=attributes_of(c.attributes, c.attribute_count),
-                         kind=Kind(c.kind) if c.kind in list(Kind) else None,
-                         over=(c.over or b"").decode(), key=(c.key or b"").decode()))
+            found.append(variable_of(variable.contents))
             return 0
 
         self._call("variables", _library.LATEST if version is None else version,
@@ -551,7 +415,7 @@ class Checkpoint:
         found: list[Info] = []
 
         def note(_context: Any, info: Any) -> int:
-            found.append(_info_of(info.contents))
+            found.append(info_of(info.contents))
             return 0
 
         self._call("list", _library.Visit(note), None)

@@ -6,7 +6,9 @@ import errno as errors
 import warnings
 from typing import Any, Callable, Literal, Optional, Union
 
-from ._checkpoint import Checkpoint, Error, Info
+from ._checkpoint import Checkpoint
+from ._info import Info
+from ._library import Error
 
 _OF_DAMAGE = (errors.EUCLEAN, errors.EIO)
 Gather = Callable[[Any], list[Any]]  # what each rank says, by rank

@@ -176,3 +176,11 @@ def library():
 
 def last_error():
     return library().cairn_last_error().decode(errors="replace")
+
+
+class Error(OSError):
+    """What a call refused: `errno` as of the C API, and the library's text with variable and
+    ranks."""
+
+    def __init__(self, number: int, text: str):
+        super().__init__(number, text)

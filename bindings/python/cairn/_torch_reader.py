@@ -9,8 +9,9 @@ from typing import Any, Literal, Optional, Union
 import torch
 from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner
 
-from ._checkpoint import Checkpoint, Error
+from ._checkpoint import Checkpoint
 from ._choice import Gather, in_one_order, tell
+from ._library import Error
 from ._tensors import memory_of, objects_of, place_of, type_of
 
 OBJECTS = "@torch"  # the variable with a row for each rank: a pickle, and zeros

@@ -37,8 +37,10 @@ except ImportError as missing:
                       "install it for this Python, as python3-torch of Debian 13 or with "
                       "`pip install torch`") from missing
 
-from ._checkpoint import Checkpoint, Error, Handle, Info, Level
+from ._checkpoint import Checkpoint, Handle
 from ._choice import choose, together
+from ._info import Info, Level
+from ._library import Error
 from ._tensors import Memory, definitions_of, number_of, row_of, variable_of
 from ._torch_reader import OBJECTS, VersionReader
 from ._types import Type
