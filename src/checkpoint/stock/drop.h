@@ -8,10 +8,10 @@
 namespace cairn::checkpoint {
 
 // Frees the slots of a version, copies of other nodes' parts included, and of versions that it has
-// abandoned. EBUSY: a run uses the set,
-// or a process reads the version; the text names it. EPERM: no other version of the line is whole,
-// and `may_be_last` is not set; the others are read to find out. Those of several hosts do not
-// count, unless this pool has all other parts as copies. ENOENT: it was retired meanwhile.
+// abandoned. EBUSY: a run uses the set, or a process reads the version; the text names it. EPERM:
+// no other version of the line is whole, and `may_be_last` is not set; the others are read to find
+// out. Those of several hosts do not count, unless this pool has all other parts as copies. ENOENT:
+// it was retired meanwhile.
 Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool may_be_last);
 
 // Frees slots whose manifest or data are damaged. EBUSY.

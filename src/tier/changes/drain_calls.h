@@ -1,4 +1,4 @@
-// What a caller tells a drain, and is told.
+// The options and the results of a drain.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct DrainReport {
   uint64_t postponed_bytes = 0;  // that a drain would write for them
 };
 
-// What a drain leaves alone because programs are still at work on it.
+// Which files a drain leaves to a later one because programs still use them.
 struct WhileRunning {
-  uint64_t quiet_ns = 0;                   // a file counts if it has not changed for so long
-  bool only_closed = true;                 // and if no process has it open, whatever its mode
+  uint64_t quiet_ns = 0;                   // drains a file that has not changed for so long
+  bool only_closed = true;                 // and that no process has open, whatever its mode
   DrainMode otherwise = DrainMode::close;  // of names that have no mode, nor a directory with one
-  // The run is over: what has the mode `exit` is drained as well, quiet and closed or not.
+  // The run has ended: files of mode `exit` are drained as well, quiet and closed or not.
   bool at_end = false;
 };
 

@@ -1,4 +1,4 @@
-// Kept says what a pool holds of a cover and has not drained, as a person is told about it.
+// Kept says what a pool holds of a cover and has not drained, for messages.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Kept {
   uint64_t newest = 0;             // time of the last change to any of them
 };
 
-// Of the cover with this name in /.covers.
+// What the pool keeps of the cover with this name in /.covers.
 Result<Kept> kept_in_cover(file::FileSystem& fs, const std::string& name);
 // "2 files (12 bytes), 1 directory: a, sub/b, sub; last changed 2026-11-24 22:07 UTC"
 std::string text_of(const Kept& kept);

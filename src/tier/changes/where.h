@@ -15,14 +15,14 @@ struct Where {
   uint64_t inode = 0;
   file::Map map;
   std::string path = {};
-  // The directory came here by a move or is new in lower, and what the names in it remember of
-  // lower may be about another place: it is looked at before it is believed.
+  // The directory was moved here, or is new in lower. The identities of the names in it may be of
+  // another place, so they are compared with lower before they count.
   bool fresh = false;
   // What the pool remembers of the directory in lower. None: the covered directory itself.
   std::optional<file::LowerIdentity> identity = {};
-  // In force for what lies in it: its own, or that of the nearest directory above it.
+  // In force for names in it: its own mode, or that of the nearest directory above it.
   DrainMode mode = DrainMode::inherit;
-  // It is fresh because lower has it, or one above it, under another name, or not at all. For a
+  // It is fresh because lower has it, or one above it, under another name or not at all. In a
   // drain: because lower has it under another name, which is known (DrainState::old_paths).
   bool is_moved = false;
   // A directory that is removed meanwhile may leave its inode to another one.

@@ -1,12 +1,13 @@
-// A claim is the file `.cairn-claim` in a covered directory, which says by which job, host and pool
-// it is covered, so that two of them do not write one directory without knowing of each other.
+// A claim is the file `.cairn-claim` in a covered directory. It names the job, host and pool that
+// cover the directory, so that two jobs do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
-// refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is
-// under way in the directory, and the pool holds nothing for it that is not in lower.
+// refused. A claim of this host is void when its pool is gone. It is also void when no process uses
+// the pool, no run is under way in the directory, and all changes in it are drained.
 //
-// A claim also says which directory it is (same_directory.h): the token of the cover. Claims that
-// join another one take its token over, so that all covers of a directory have one.
+// A claim also holds the token of the cover, which identifies the directory (same_directory.h).
+// Claims that join another one take over its token, so that all covers of a directory have the
+// same.
 #pragma once
 
 #include <functional>
@@ -19,18 +20,18 @@
 
 namespace cairn::tier {
 
-// Whether a claim of this host's name means nothing any more. In doubt it does.
+// Is a claim with this host's name void? If that is unknown, no.
 bool is_void(const Claim& claim, const Claim& own, const std::string& directory);
-// Whether the pool that the claim names is where this process looks for it. In doubt it is.
+// Is the pool that the claim names at its path here? If that is unknown, yes.
 bool pool_is_here(const Claim& claim, const Claim& own);
 
 // Claims a directory or joins its claim. EBUSY names the holder.
 struct ClaimRequest {
   std::string job;
-  std::string token;          // in force unless the claim that is there says another one
-  uint64_t owner = no_owner;  // whose claims are believed too
-  std::string foreign;        // a token that is not taken over: the directory is a copy of that one
-  // Called before a claim of this pool says another token than it or the request did.
+  std::string token;          // of the cover, unless the claim that is there holds another one
+  uint64_t owner = no_owner;  // a user whose claims count too
+  std::string foreign;        // a token that is not taken over: of the original of this copy
+  // Called before a claim of this pool gets another token than it had, or than the request gives.
   std::function<Status(const std::string& token)> before_adopting = {};
 };
 struct ClaimTaken {
@@ -39,8 +40,8 @@ struct ClaimTaken {
 };
 Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
                               const ClaimRequest& request);
-// What the claims in an open directory say that are believed. `all`: also those of other pools that
-// have joined, for which the whole directory is listed. `has_own`: one is this pool's.
+// Reads the claims in an open directory that count. `all`: also those of other pools that have
+// joined, for which it lists the whole directory. `has_own`: one is this pool's.
 struct ClaimTokens {
   std::vector<std::string> tokens;
   bool has_own = false;
@@ -50,19 +51,19 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
 // ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers
 // do not nest.
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
-// Whether there is a claim in it, void or not; what cannot be read is one. What only has its name
-// is none.
+// Is there a claim in the directory, void or not? A claim that cannot be read counts; another file
+// of its name does not.
 bool is_claimed(const std::string& directory);
-// Whether a claim counts in a directory above one that is to be covered: a claim of the user, of
-// root, or of that directory's owner. A user who merely can write there keeps nobody out below.
+// Has a directory above one that is to be covered a claim that counts: of the user, of root, or of
+// that directory's owner? Other users' claims there do not keep anybody out below.
 bool is_claimed_above(const std::string& directory);
-// What other pools say of the directory, on other hosts mostly: they may hold something for it, or
-// are used in it now. Not those that are void.
+// The claims of other pools, mostly on other hosts, that are not void. These pools may hold changes
+// of the directory, or are in use now.
 Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory);
 // Removes the claim if it is this host's and pool's. `owner`: CoverRecord::owner.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner);
-// Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may
-// be elsewhere; `forced` says that it is not elsewhere.
+// Removes a claim whose pool is gone. ENOENT: there is no claim. EBUSY: its pool is here, or may be
+// elsewhere; `forced`: it is not elsewhere.
 Status free_claim(const std::string& directory, bool forced);
 
 }  // namespace cairn::tier

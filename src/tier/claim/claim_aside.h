@@ -1,11 +1,9 @@
-// A process writes a claim aside, under a name of its own, and then links it to the claim's name.
-// If it is killed in between, it leaves such a name in the covered directory; the next one there
-// removes it.
+// Names temporary files of claims. A process writes a claim under such a name, and then links it to
+// the claim's name. If it is killed in between, the next process there removes the file.
 //
-// The name (is_hidden knows its form) says who makes it: eight digits for the system that runs now
-// and its process numbers, as this process sees them, eight for the process, and sixteen by chance.
-// One that is of this system and whose process is gone is nobody's; of others, which may be at work
-// on another host, those that are a day old.
+// The name (is_hidden() knows its form) holds eight digits for the system and its process numbers,
+// eight for the process, and sixteen random ones. A file of this system is left over if its process
+// is gone. Other files, whose processes may be at work on another host, are left over after a day.
 #pragma once
 
 #include <string>
@@ -13,7 +11,7 @@
 namespace cairn::tier {
 
 std::string claim_aside_name();
-// From an open directory, which a claim is made in or a cover ends in.
+// Removes files that are left over from a directory in which a claim is made or a cover ends.
 void remove_claims_left(int directory);
 void remove_claims_left(const std::string& directory);
 

@@ -1,4 +1,4 @@
-// What a claim says (claim.h), and its text.
+// The contents of a claim (claim.h), and its text.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace cairn::tier {
 
 struct Claim {
   std::string host;
-  std::string machine;  // its id: names are given twice
-  std::string boot;     // the boot's id: memory of an earlier one is gone
+  std::string machine;  // its id, because two machines may have one name
+  std::string boot;     // the boot's id, because memory of an earlier boot is gone
   std::string pool;     // path
   std::string place;  // device and inode of the directory that the pool lies in: containers have a
                       // /dev/shm each
@@ -20,9 +20,9 @@ struct Claim {
   std::string token;  // of the cover; "" in a claim of an earlier version
 };
 
-// What a claim says of the machine.
+// A claim that only names this machine.
 Claim claim_of_host();
-// What a claim of this process would say.
+// The claim that this process would write.
 Claim own_claim(const file::FileSystem& fs, const std::string& job);
 // Claim::place of a pool at this path, as this process sees it; "" if there is no such directory.
 std::string place_of(const std::string& pool);

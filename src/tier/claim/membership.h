@@ -1,5 +1,5 @@
-// Membership says which processes are in a cover, and takes turns between them, by locks on bytes
-// of the pool's lock file. The kernel releases them when a process ends.
+// Tells which processes are members of a cover, and serialises what they do, by locks on bytes of
+// the pool's lock file. The kernel releases them when a process ends.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Cover {
   std::string path;     // real path of the covered directory
   std::string name;     // in /.covers
   uint64_t covers = 0;  // the inode of /.covers
-  uint64_t top = 0;     // the directory that stands for it
+  uint64_t top = 0;     // the pool's directory that stands for the covered one
   // Kept by a mapping that forked children inherit, so that they count as members too.
   media::LivenessLock member;
   uint64_t member_byte = 0;  // of the pool's lock file
@@ -25,17 +25,16 @@ struct Cover {
 // Makes this process a member. EBUSY: there are more than a cover can count.
 Status become_member(Cover& cover);
 
-// Says that a run is under way in the cover, also while nobody is attached: true until the
-// descriptor that it returns is closed, which is for a process that runs programs, not for the
-// programs.
+// Shows that a run is under way in the cover, even while no process is attached, until the returned
+// descriptor is closed. For a process that runs programs; the programs do not get the descriptor.
 Result<int> hold_run(const Cover& cover);
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
-// Whether other processes are in it, on this node.
+// Are other processes of this node members of the cover?
 Result<bool> has_other_members(const Cover& cover);
-// Whether any process is in the cover with this name.
+// Is any process a member of the cover with this name?
 Result<bool> has_members(const file::FileSystem& fs, const std::string& name);
-// Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock
-// on a byte of the pool's lock file. Waits for it.
+// Serialise the opening, joining and discarding of a pool's covers, and the drains of one cover, by
+// a kernel lock on a byte of the pool's lock file. They wait for it.
 Result<media::LivenessLock> lock_covers(const file::FileSystem& fs);
 Result<media::LivenessLock> lock_drain(const file::FileSystem& fs, const std::string& name);
 // Does not wait: EAGAIN.

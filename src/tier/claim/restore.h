@@ -1,16 +1,14 @@
-// Restore leaves a covered directory as it was before, for a process that has carried nothing to
-// it. What was put away there (displace.h) lies in hidden directories, with a file beside each that
-// says where it belongs.
+// Restores displaced files of a covered directory (displace.h), when its cover ends without a drain
+// that replaced them. They lie in kept directories, each beside a note of where it belongs.
 #pragma once
 
 #include <cstdint>
 
 namespace cairn::tier {
 
-// When the last claim on a directory is removed: what lies there still was not replaced by a drain
-// that could do everything. Where something else has the name, or its directory is gone, it stays.
-// 0, or the first -errno: what cannot be brought back does not hold up the rest. Safe to repeat.
-// `owner`: CoverRecord::owner.
+// Called when the last claim on a directory is removed. A displaced file stays where it is if
+// another file has its name, or if its directory is gone. 0, or the first -errno: a file that
+// cannot be restored does not prevent the others. Safe to repeat. `owner`: CoverRecord::owner.
 int64_t restore(int directory, uint64_t owner);
 
 }  // namespace cairn::tier

@@ -11,22 +11,22 @@
 
 namespace cairn::tier {
 
-// ESTALE: another directory has the path by now, and the pool keeps what was never drained to the
-// covered one. Where the pool keeps nothing, the old cover is dropped, which `notice` is told.
-// EEXIST: the directory was covered by another path, it was moved here, and the pool keeps what was
-// never drained to it.
+// Opens the cover of a directory, which is made if there is none. ESTALE: another directory has the
+// path by now, and the pool holds undrained changes of the covered one. If it holds none, the old
+// cover is dropped, and `notice` says so. EEXIST: the directory was covered at another path and
+// moved here, and the pool holds undrained changes of it.
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
                                           const OpenOptions& options);
-// ENOENT if there is none.
+// Joins a cover. ENOENT: there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory,
                                           const WhenAlone& when_alone = {});
-// As join_cover(), for a process that drains elsewhere or discards: the directory may be gone, or
-// be another one. It is given by its real path then.
+// Joins a cover to drain it elsewhere or to discard it. The directory may be gone or replaced; then
+// `directory` must be its real path.
 Result<std::unique_ptr<Cover>> join_kept(file::FileSystem& fs, const std::string& directory);
 
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
 // members. `only_drained`: EAGAIN if something has changed since it was drained, or parts are left.
-// `before` is called once nothing speaks against it, and before anything is removed.
+// `before` is called when no error is left to find, before anything is removed.
 Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before = {});
 
 }  // namespace cairn::tier

@@ -1,4 +1,4 @@
-// Whether the path of a cover still leads to the directory that was covered.
+// Tells whether the path of a cover still leads to the directory that was covered.
 #pragma once
 
 #include <cstdint>
@@ -20,34 +20,34 @@ enum class Covered : uint8_t {
   gone,       // no directory
   copy,       // another directory, with a copy of the claim
 };
-// A claim that says the cover's token is enough: for a directory that a user has named as the place
-// where the covered one was moved to. Never `copy`.
+// Looks at a directory that a user has named as the place of the covered one. A claim with the
+// cover's token is enough. Never `copy`.
 Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
                                 const std::string& path);
-// Before a drain: ESTALE if it is another directory, or none, and the pool keeps something for the
-// covered one. A claim that is missing is written again.
+// Called before a drain. ESTALE: there is another directory, or none, and the pool holds undrained
+// changes of the covered one. A missing claim is written again.
 Status confirm_covered(const Cover& cover, const Notice& notice);
-// Before a drain to the path of the cover that a user has asked for in so many words: a copy of the
-// covered directory takes its place.
+// Called before a drain to the cover's path that a user has asked for: a copy of the covered
+// directory takes its place.
 Status accept_covered(const Cover& cover, const Notice& notice);
-// The covered directory, for a drain, which works on this descriptor (O_PATH) whatever has the path
-// by then. None if it is another one or gone, and nothing is to be drained to it; ESTALE if
-// something is.
+// Opens the covered directory for a drain, which works on this descriptor (O_PATH) whatever happens
+// to the path. None: it is gone or replaced, and nothing is to be drained to it. ESTALE: something
+// is.
 struct OpenCovered {
   sys::Descriptor directory;
   uint64_t owner = no_owner;  // CoverRecord::owner
 };
 Result<OpenCovered> open_covered(const Cover& cover);
 bool is_another(Covered found);
-// ESTALE, with what the pool keeps: what is said of a directory that is not the covered one any
-// more.
+// ESTALE, with a text that says what the pool keeps of a covered directory that is gone or
+// replaced.
 Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found);
-// The directory at the path of the cover. Nobody has said that it is the covered one, and `cp -a`
-// copies the claim: on a local file system it has to be of the same time of creation as well, which
-// no user can set. The numbers of devices change.
+// Looks at the directory at the path of the cover. `cp -a` copies the claim, so on a local file
+// system the directory must also have the same time of creation, which no user can set. `*device`:
+// of the directory now, because device numbers change.
 Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& record,
                              uint64_t* device = nullptr);
-// Claims the directory, and completes the record with what says which one it is.
+// Claims the directory, and notes in the record how to recognise it.
 Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
                  const std::string& foreign = {});
 // Parts whose records went with `.cairn` are told from those that no record names any more.

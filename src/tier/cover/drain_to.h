@@ -1,13 +1,13 @@
-// Writes to another directory what a pool keeps of a cover, for a covered directory that is gone.
+// Writes the files that a pool holds of a cover to another directory, because the covered one is
+// gone.
 //
-// The other directory may hold something already. Nothing there is replaced: a name that it has
-// already counts as done if it is the same as the pool's, and is a conflict otherwise. So an
-// interrupted drain can be repeated. Only what the pool holds can come. Files that were only read
-// through are told by name, and so are parts of files that several nodes wrote: their records lay
-// in the covered directory.
+// Nothing in the other directory is replaced: a name that it has counts as done if the file is the
+// same as the pool's, and is a conflict otherwise. So an interrupted drain can be repeated. Only
+// files whose bytes the pool holds can be written. Files that were only read are reported by name,
+// and so are parts of files that several nodes wrote: their records lay in the covered directory.
 //
-// The covered directory itself may be given, by the path that it has been moved to: then it is
-// drained as ever.
+// The other directory may be the covered one, at the path to which it was moved: then it is drained
+// as usual.
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ struct DrainToReport {
   uint64_t missing_parts = 0;  // of files that several nodes wrote
 };
 
-// Looks at the other directory. If it is the covered one, the cover has its path from now on, in
-// this process. ELOOP: it is covered itself, or lies in a pool.
+// Looks at the other directory. If it is the covered one, this process uses its path for the cover
+// from now on. ELOOP: it is covered itself, or lies in a pool.
 Status find_elsewhere(Cover& cover, const std::string& elsewhere, DrainToReport* report);
-// To `report->path`. `calls.problem` is told what cannot come, too. EBUSY while other processes are
-// in the cover; EIO if something failed or is in conflict, ENOSPC, ECANCELED.
+// Drains to `report->path`. `calls.problem` is also called for files that cannot be written. EBUSY:
+// other processes use the cover. EIO: a name failed or is in conflict. ENOSPC, ECANCELED.
 Status drain_to(Cover& cover, const DrainCalls& calls, DrainToReport* report);
 
 }  // namespace cairn::tier

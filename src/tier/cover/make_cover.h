@@ -1,4 +1,4 @@
-// Making and removing what a pool has of a cover: record, directory, parts and journal.
+// Makes and removes what a pool has of a cover: record, directory, parts and journal.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace cairn::tier {
 
-// The caller holds the lock on covers. What is there already stays.
+// Makes what is missing of a cover. The caller holds the lock on covers.
 Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name,
                   CoverRecord record);
-// From here on the cover does not exist; what a killed process leaves is removed by the next one.
+// Removes a cover. If the process is killed, the next one that opens a cover removes the rest.
 Status remove_cover(file::FileSystem& fs, uint64_t covers, const std::string& name);
 // The record of the cover of this path; ENOENT if there is none.
 Result<CoverRecord> find_record(file::FileSystem& fs, const std::string& path);

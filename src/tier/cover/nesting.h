@@ -1,4 +1,4 @@
-// Nesting: covers do not nest, and none holds a pool.
+// Refuses nested covers, and covers that hold a pool.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace cairn::tier {
 
 // ELOOP: the directory lies in a pool or in a covered directory, or holds one.
 Status refuse_nested(file::FileSystem& fs, const std::string& path);
-// ELOOP if what a cover holds must not be drained to this directory: it lies in a pool, or is
-// covered itself. The path of the cover itself is fine.
+// ELOOP: a cover must not be drained to this directory, because it lies in a pool or is covered
+// itself. The cover's own path is allowed.
 Status refuse_elsewhere(const Cover& cover, const std::string& path);
 
 }  // namespace cairn::tier

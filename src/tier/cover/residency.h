@@ -21,15 +21,15 @@ Result<Residency> residency_of(const Cover& cover, const CoveredName& name);
 // EPERM: the file is not drained at all.
 Status check_is_drained(const Cover& cover, const CoveredName& name, const char* path);
 
-// Whether lower has the file under this name. What a drain has made and not finished is looked at
-// there (unit_is_new); the rest is known.
+// Does lower have the file under this name? If a drain has not finished a directory above it
+// (unit_is_new), this looks in lower; if it has, the pool knows.
 Result<bool> is_in_lower(const Cover& cover, const CoveredName& name);
 
-// In force for a file, or for what lies below a directory; `inherit`: that of the run.
+// The mode in force for a file, or for files below a directory; `inherit`: that of the run.
 DrainMode mode_of(const Cover& cover, const CoveredName& name);
 
-// Drains this file, and the directories on its way; what was drained before is left alone. EBUSY:
-// the file has several names, or it does not count as drained afterwards. EPERM: its mode is never.
+// Drains this file and the directories above it, unless they are drained already. EBUSY: the file
+// has several names, or it does not count as drained afterwards. EPERM: its mode is `never`.
 Status drain_one(Cover& cover, const CoveredName& name, const char* path, DrainCalls calls,
                  DrainReport* report);
 

@@ -1,8 +1,8 @@
-// Displace moves what lower has under a name that was removed in this pool out of the way before
-// the pool is drained, because another node of the job has made the name anew and may be drained
-// first. It lies with what drains keep (replaced_backup.cc) until the end of a drain of this pool
-// that could do everything: what was moved out of it is in lower all the time. Without such a drain
-// it is brought back (restore.h).
+// Displaces a file of lower whose name was removed in this pool, before the pool is drained:
+// another node of the job has made the name anew, and its pool may be drained first. The file lies
+// in the kept directory (replaced_backup.cc) until the end of a drain of this pool that could do
+// everything, so that bytes moved from it are in lower at all times. Without such a drain it is
+// restored (restore.h).
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@
 
 namespace cairn::tier {
 
-// What the name was in lower, if it was removed here and no drain has told lower yet; else ENOENT.
+// The identity of the name in lower, if it was removed in the pool and no drain has removed it in
+// lower yet. ENOENT: it was not.
 Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
                                          const std::string& name);
-// ENOENT: there is no such name. ESTALE: lower has something else there, or something in it was
-// changed; a drain will tell.
+// ENOENT: there is no such name. ESTALE: lower has another file there, or something in it was
+// changed; a drain will report it.
 Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name);
 
 }  // namespace cairn::tier

@@ -23,7 +23,7 @@ struct Plan {
   uint64_t bytes = 0;
   uint64_t count = 0;
   std::function<bool(const std::string& path, uint64_t bytes, bool is_older)> visit = {};
-  std::vector<File> files = {};  // only for who is going to drain
+  std::vector<File> files = {};  // only for a drain
   uint32_t modes = 0;            // as Undrained has them
   std::string oldest = {};
   uint64_t oldest_time = 0;
@@ -31,19 +31,19 @@ struct Plan {
   uint64_t renamed = 0;
 };
 
-// `state` null: nobody is going to drain, nor to ask lower.
+// `state` null: for a caller that does not drain, and does not look in lower.
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan);
 // ENOSPC: lower has too little room for what the plan would write.
 Status check_room(const DrainState& state, const Plan& plan);
 
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
-// Whether lower has a directory of the pool in its place.
+// Does lower have a directory of the pool in its place?
 bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory);
-// There is something below this directory of the pool that lower is to get.
+// Is there an undrained change below this directory of the pool?
 Result<bool> has_undrained(file::FileSystem& fs, const Where& top);
 
-// Is there a name below `top` of which `found(where, listed, inode)` holds, or one that no drain
-// can carry? The inode is null if it is gone.
+// Is there a name below `top` for which `found(where, listed, inode)` is true, or one that no drain
+// can write? The inode is null if it is gone.
 template <typename Found>
 Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
   bool any = false;

@@ -1,4 +1,4 @@
-// Whether a directory of lower is what the pool remembers, with all that is in it.
+// Checks that a directory of lower, with all that is in it, is as the pool remembers it.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace cairn::tier {
 
-// ESTALE: this name of lower is another directory, or something in it is newer than the identity
-// says, or may be.
+// ESTALE: another directory has this name of lower, or an entry in it is, or may be, newer than the
+// identity holds.
 Status check_unchanged(const Known& known, int directory, const std::string& name,
                        const std::string& path, const file::LowerIdentity& identity);
 

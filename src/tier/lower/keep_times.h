@@ -1,4 +1,4 @@
-// KeepTimes gives a directory of lower its times back: what Cairn needs there for itself is no
+// KeepTimes gives a directory of lower its times back, because Cairn's own files there are not a
 // change that a user has made.
 #pragma once
 
@@ -19,7 +19,7 @@ class KeepTimes {
     if (!known_) return;
     const uint64_t atime = sys::atime_of(st_);
     const uint64_t mtime = sys::mtime_of(st_);
-    // The descriptor may be one that only names the directory (O_PATH).
+    // The descriptor may be opened with O_PATH.
     if (sys::utimensat(directory_, nullptr, atime, mtime) == -EBADF)
       set_times_of_open(directory_, atime, mtime);
   }

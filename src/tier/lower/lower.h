@@ -1,14 +1,15 @@
-// Lower is where the contents of lazy files and directories come from. One per attached pool, for
-// all of its covers.
+// LowerTree reads the contents of lazy files and directories from lower. Each attached pool has
+// one, for all of its covers.
 //
 // Invariants
 //  1. While an inode is lazy, its path below its cover's top is its path below the covered
-//     directory: what is about to move is made the pool's own first.
-//  2. Lazy goes away only once everything that lay in lower is in the pool, in one atomic change;
-//     until then everybody reads lower. So no half-imported directory or file is ever seen.
-//  3. What is read from lower is what it was when its name was imported (device, inode, size,
-//     mtime), or the call fails with ESTALE: a file that changed behind our back is never mixed
-//     with the old.
+//     directory: a file is staged before it is moved.
+//  2. An inode stops being lazy in one atomic change, after everything that lay in lower is in the
+//     pool. Until then all processes read lower. So no process sees a half-imported directory or
+//     file.
+//  3. A file in lower is read only if it is the one whose name was imported (device, inode, size,
+//     mtime); if not, the call fails with ESTALE. So bytes of a file that was changed outside Cairn
+//     are never mixed with older ones.
 #pragma once
 
 #include <sys/stat.h>
@@ -49,27 +50,27 @@ struct Place {
   std::optional<uint32_t> owner;  // of the file; none: the pool has a change that lower has not
 };
 
-// In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below
-// it, so what lies there is looked at, name by name.
+// In Inode::lower_unit of a directory: a drain has made it in lower and has not finished below it.
+// So each name there is compared with lower.
 inline constexpr uint64_t unit_is_new = 1ULL << 63;
 
-// Names in lower that a cover never shows: the claim, and these with digits that Cairn puts behind
-// them. Whatever else begins like them is the user's.
+// Names in lower that a cover never shows: the claim, and these prefixes with the digits that Cairn
+// appends. Other names with these prefixes are the user's.
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
-// Of the files that one drain writes aside at once.
+// The most temporary files that one drain has at a time.
 inline constexpr size_t most_aside = 64;
 std::string numbered_aside(const std::string& aside, size_t number);
-// What a drain that was killed has left in a directory, named after one of them.
+// Removes the temporary files of a killed drain from a directory; `aside` is the name of one.
 void remove_aside(int directory, const std::string& aside);
 bool is_hidden(const std::string& name);
-// At the top of the covered directory also the directory of the records of files that several nodes
-// write (cluster/record/record.h). Deeper down such a name is the user's.
+// At the top of the covered directory, the directory of the records of files that several nodes
+// write (cluster/record/record.h) is hidden as well. Deeper down such a name is the user's.
 inline constexpr const char* records_directory = ".cairn";
 bool is_hidden_at_top(const std::string& name);
 
-// Descriptors of lower files that were read lately. All of them verify, before they are used, that
-// the number still is what it was: programs close numbers that they do not know.
+// Descriptors of lower files that were read lately. Before each use it is checked that the number
+// still means the same file, because programs close descriptors that they do not know.
 class DescriptorCache {
  public:
   DescriptorCache() = default;
@@ -77,8 +78,8 @@ class DescriptorCache {
   DescriptorCache(const DescriptorCache&) = delete;
   DescriptorCache& operator=(const DescriptorCache&) = delete;
 
-  // A file in lower, by the inode that it is the contents of. A drain puts another one in its
-  // place, which `drained` tells.
+  // A file in lower, by the inode whose contents it has. A drain replaces it by another file, and
+  // `drained` differs then.
   struct Key {
     uint64_t inode = 0;
     uint64_t generation = 0;
@@ -123,22 +124,22 @@ class LowerTree final : public file::Lower {
   // See evict.h.
   Status evict(uint64_t inode, uint64_t* blocks);
 
-  // Of files without names whose bytes lie elsewhere.
+  // The sources of files without names.
   Sources& sources() { return sources_; }
   // ESTALE if the inode came from no cover that exists.
   Result<Place> locate(uint64_t inode);
-  // At or below this directory something changed in lower at `newest` with our knowledge: its
-  // identity and those of the directories above say so.
+  // Notes in the identities of this directory and those above it that Cairn has changed something
+  // at or below it in lower at `newest`.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // From a directory up to below the top: visit(its inode, the newest time of its identity) may
-  // change that, and ends the way with false.
+  // Calls visit(inode, newest time of its identity) for a directory and those above it, without the
+  // top. The visit may change the time; false ends the walk.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
   Status climb(uint64_t directory, const Climb& visit);
   // The cover whose top this inode is; null if it is none.
   Result<const Known*> cover_of_top(uint64_t top);
-  // The covered directory has been opened by the path of the cover: it lies on this device.
+  // Notes the device of the covered directory, which was opened by the path of the cover.
   Status confirm_device(uint64_t top, const std::string& path, uint64_t device);
-  // To this process the cover's directory lies at `path` from now on: it was moved.
+  // The covered directory was moved to `path`; this process looks for it there from now on.
   Status move_cover(uint64_t top, const std::string& path);
 
  private:
@@ -149,8 +150,8 @@ class LowerTree final : public file::Lower {
                     uint64_t* newest);
   Result<size_t> read_lower(const file::Map& map, void* buffer, size_t size, uint64_t offset);
   Result<uint64_t> seek_lower(const file::Map& map, uint64_t offset, int whence);
-  // What `look` sees of a lazy file in lower; once more if a drain was just changing its times, or
-  // was killed while it did.
+  // Calls `look`, which reads a lazy file in lower; once more if a drain was setting the file's
+  // times, or was killed while it did.
   template <typename Look>
   auto undisturbed(const file::Map& map, Look look);
   // The caller holds the file's ImportLock. If lower has the file with the times that a killed
@@ -161,9 +162,10 @@ class LowerTree final : public file::Lower {
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
-  // What lower has of a file that may be evicted.
+  // Reads what lower has of a file that may be evicted.
   Status look_for_eviction(const file::Map& map, file::Evictable* seen);
-  // Evicts until so many blocks have gone, or no file is left that can go; how many have.
+  // Evicts files until so many blocks are free, or no more files can be evicted. The number of
+  // blocks.
   uint64_t evict_oldest(uint64_t blocks);
 
   file::FileSystem& fs_;
@@ -171,7 +173,7 @@ class LowerTree final : public file::Lower {
   DescriptorCache descriptors_;
   Sources sources_;
   std::atomic<uint64_t> next_to_evict_{0};  // inode number: where the last search ended
-  std::atomic<uint64_t> rest_until_{0};     // ns of the monotonic clock: it has found nothing
+  std::atomic<uint64_t> rest_until_{0};     // ns of the monotonic clock: no search until then
 };
 
 // The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0:
@@ -179,35 +181,34 @@ class LowerTree final : public file::Lower {
 Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, uint64_t unit,
                               uint64_t number);
 
-// The LowerTree that serves `fs`; it is to be put into fs.lower.
+// Makes the LowerTree of `fs`, which the caller puts into fs.lower.
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
-// The one that serves a file system already, made if there is none.
+// The LowerTree of a file system, made if there is none.
 LowerTree& lower_of(file::FileSystem& fs);
 
-// --- identity.cc --- The device is told as 0 where it is that of the covered directory: network
-// file systems get another number with every mount.
+// --- identity.cc ---
+// The device of the covered directory is noted as 0: network file systems get another number with
+// every mount.
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
 bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// A directory's identity says device, inode and (in `mtime`) its owner; `size` holds the newest
-// ctime that anything at or below it had when it was imported or drained, against which its removal
-// is checked. newest_unknown: something lies there that the pool does not know, so it is not
-// removed at all.
+// A directory's identity holds device, inode and, in `mtime`, its owner. `size` holds the newest
+// ctime that any entry at or below it had when it was imported or drained; a removal is checked
+// against that. newest_unknown: the directory holds an entry that the pool does not know, so it is
+// not removed.
 inline constexpr uint64_t newest_unknown = 0;
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
-// `found`: of a directory that is there now. A file system gives the number of a removed directory
-// to the next one, so the owner counts as well: the one that is remembered, the user, or root.
+// `found`: of the directory that is there now. A file system may give the inode number of a removed
+// directory to the next one. So the owner must be the one that is remembered, the user, or root.
 bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found);
-// Whether what has these attributes is what the pool remembers under a name.
+// Is the file with these attributes the one that the pool remembers under a name?
 bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st);
-// What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such
-// name.
+// Notes what lower has under a name of the pool (null: nothing). ENOENT: the pool has no such name.
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
                     const file::LowerIdentity* identity);
 
-// Is held while an inode's contents come from lower, by whoever fills or stages it, and by a drain
-// while the file's times there and what the pool remembers of them are not the same. A lock of the
-// pool (the inode's append lock, which nobody else takes while it is lazy), so it ends with its
-// owner.
+// A process holds this lock while it imports or stages an inode, and while a drain changes the
+// file's times in lower and the pool's note of them. It is a lock of the pool, so it ends with its
+// owner: the inode's append lock, which is not used otherwise while the inode is lazy.
 class ImportLock {
  public:
   ImportLock(file::FileSystem& fs, const file::Map& map);

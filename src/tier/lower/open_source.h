@@ -8,7 +8,7 @@
 
 namespace cairn::tier {
 
-// What such a file shows of itself.
+// The attributes of such a file.
 struct SourceAttributes {
   uint32_t mode = 0;  // permissions
   uint32_t uid = 0;
@@ -16,8 +16,8 @@ struct SourceAttributes {
   uint64_t size = 0;
   uint64_t mtime = 0;
 };
-// A file without a name, open with these flags of open(2). It ends with the last descriptor of it;
-// its source goes when the next one is opened, or with the pool.
+// Opens a file without a name, with these flags of open(2). It ends with its last descriptor. Its
+// source is released when the next one is opened, or with the pool.
 Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
                                                 const SourceAttributes& attributes, int flags,
                                                 std::shared_ptr<Source> source);

@@ -1,13 +1,14 @@
-// Opens what its owner cannot read (mode 000): a program may give it another mode, owner or time
-// all the same.
+// Opens a file that its owner cannot read (mode 000), because programs may still change its mode,
+// owner or times.
 #pragma once
 
 #include <cstdint>
 
 namespace cairn::tier {
 
-// Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; its owner is
-// given the right to read it, until its mode is set anew. A descriptor, or -errno.
+// Opens the file of an O_PATH descriptor, and closes that. Gives the owner the right to read the
+// file, until its mode is set again. `path_only` may be an error, which it returns. A descriptor,
+// or -errno.
 int64_t open_unreadable(int64_t path_only, int flags);
 
 }  // namespace cairn::tier

@@ -1,6 +1,6 @@
-// Extended attributes on their way between pool and lower. Users' own ("user.") are kept in the
-// pool; others (access control lists, labels) stay in lower and go over to the file that takes the
-// old one's place.
+// Copies extended attributes between pool and lower. The pool keeps users' own ("user."). Others
+// (access control lists, labels) stay in lower, and a drain copies them to the file that replaces
+// the old one.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct ImportedName {
   uint64_t device;
   uint64_t inode;
 };
-// Gives the name in the pool what its file in lower has, and its ctime back. The caller holds the
-// import lock of the directory.
+// Copies the attributes of a file in lower to its name in the pool, and keeps the ctime. The caller
+// holds the import lock of the directory.
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const ImportedName& from, uint64_t ctime);
 
-// Gives the file `fd` what the pool's inode has, and what `old` (-1: none) had that the pool does
-// not keep. ENOTSUP if lower has no such attributes and some are wanted.
+// Copies to the file `fd` the attributes of the pool's inode, and those of `old` (-1: none) that
+// the pool does not keep. ENOTSUP: there are some, and lower does not support them.
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old);
-// Gives the file `fd` what `old` had, as far as it may.
+// Copies the attributes of `old` to the file `fd`, as far as this process may.
 void copy_attributes(int fd, int old);
 
 }  // namespace cairn::tier

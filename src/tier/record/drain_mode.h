@@ -1,7 +1,6 @@
-// DrainMode says when a file of a cover is drained, for the file itself or for what lies below a
-// directory. It is an extended attribute, so it needs no format of its own, and goes to lower and
-// back with the other ones. It is inherited by looking up: a file without a mode has that of the
-// nearest directory above it.
+// DrainMode says when a file of a cover is drained: the file itself, or all files below a
+// directory. It is an extended attribute, so it needs no format of its own, and is drained and
+// imported with the other ones. A file without a mode has that of the nearest directory above it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@ namespace cairn::tier {
 
 // The numbers are those of the C API.
 enum class DrainMode : uint8_t {
-  inherit = 0,  // none of its own
+  inherit = 0,  // it has no mode of its own
   exit = 1,     // when the run ends
-  close = 2,    // while it goes on, too, when no process has the file open
+  close = 2,    // also while the run goes on, when no process has the file open
   async = 3,    // also while it is open
   never = 4,    // not at all
 };
@@ -28,14 +27,14 @@ const char* text_of(DrainMode mode);
 // EINVAL: the text is not a mode; the detail names the nearest one.
 Result<DrainMode> drain_mode_of(std::string_view text);
 
-// What the inode itself has. An attribute that lower had with another value counts as none, and so
-// does `never` on what belongs to another user than the pool's or root.
+// The mode of the inode itself. An attribute with any other value counts as none, and so does
+// `never` on a file that belongs to another user than the pool's or root.
 DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map);
-// Gives the inode a mode, which counts as a change of it. `inherit`: takes its own away. ESTALE as
+// Gives the inode a mode, which counts as a change of it. `inherit`: removes its own. ESTALE as
 // file::set_xattr().
 Status set_drain_mode(file::FileSystem& fs, const file::Map& map, uint64_t generation,
                       DrainMode mode);
-// What is in force for a name below a directory in which `above` is.
+// The mode in force for a name in a directory for which `above` is in force.
 DrainMode drain_mode_in(file::FileSystem& fs, const file::Map& map, DrainMode above);
 
 }  // namespace cairn::tier

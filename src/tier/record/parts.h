@@ -1,7 +1,7 @@
-// Parts are what this pool holds of files that several nodes write. `/.parts/NAME/UUID` in the
-// pool, where NAME is that of the cover (record.h) and UUID the shared file's, in hexadecimal
-// digits; sparse, with the file's own offsets. Which of its bytes count says the shared file's
-// record (cluster/record/record.h).
+// Parts are what this pool holds of files that several nodes write: `/.parts/NAME/UUID`, where NAME
+// is that of the cover (record.h) and UUID the shared file's, in hexadecimal digits. A part is
+// sparse, with the file's own offsets. The shared file's record (cluster/record/record.h) says
+// which of its bytes count.
 #pragma once
 
 #include <functional>
@@ -23,20 +23,21 @@ Status remove_part(file::FileSystem& fs, const std::string& cover_name, const st
 Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
                      const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
 Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
-// Whether the records of files that several nodes write are gone from a covered directory, or what
-// has their place does not count (records_directory.h). They stay there as long as it has a claim,
-// so they were removed. `owner`: CoverRecord::owner.
+// Are the records of files that several nodes write missing in a covered directory, or does the
+// directory in their place not count (records_directory.h)? They stay while there is a claim, so
+// somebody has removed them. `owner`: CoverRecord::owner.
 bool are_records_missing(const std::string& directory, uint64_t owner);
-// Records were found missing earlier (CoverRecord::records_lost): parts that no record names are
-// kept.
+// Were records found missing earlier (CoverRecord::records_lost)? Then parts that no record names
+// are kept.
 Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name);
-// Notes which `.cairn` names the cover's parts, when the first of them is made. `records`: open.
+// Notes which directory `.cairn` holds the records of the cover's parts, when the first part is
+// made. `records`: this directory, open.
 Status note_records(file::FileSystem& fs, const std::string& cover_name, int records);
-// Whether that was another `.cairn` than this open one: it was exchanged, and parts that no record
-// in it names are kept.
+// Was that another `.cairn` than this open one? Then it was exchanged, and parts that no record in
+// it names are kept.
 Result<bool> are_records_exchanged(file::FileSystem& fs, const std::string& cover_name,
                                    int records);
-// All parts of the cover, and their directory.
+// Removes all parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
 
 }  // namespace cairn::tier

@@ -1,4 +1,4 @@
-// Removing a whole tree of the pool, whatever its size; what lies in lower stays as it is.
+// Removes a whole tree of the pool, of any size, without changing lower.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace cairn::tier {
 
-// Removes directory `name` of `parent` and all that is below it. Fine if it is not there.
+// Removes directory `name` of `parent` and all that is below it. Succeeds if there is none.
 Status wipe(file::FileSystem& fs, uint64_t parent, const std::string& name);
 
 }  // namespace cairn::tier

@@ -1,4 +1,4 @@
-// Goes through a directory of the pool while other processes use it.
+// Lists a directory of the pool while other processes use it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace cairn::tier {
 
-// Calls visit(listed) for each name, holding nothing meanwhile, until it fails. What is listed may
-// be gone by then; what the visit adds may be visited too.
+// Calls visit(listed) for each name until it fails, and holds no lock meanwhile. A listed name may
+// have been removed by then, and names that the visit adds may be visited too.
 template <typename Visit>
 Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whiteouts,
                      Visit visit) {
@@ -33,7 +33,7 @@ Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whit
 
 inline std::string name_of(const file::Listed& listed) { return {listed.name, listed.length}; }
 
-// The unit of a listed name's slot, which its identity is part of.
+// The unit of the slot that holds a listed name and its identity.
 inline uint64_t unit_of(const file::Listed& listed) { return listed.unit; }
 
 }  // namespace cairn::tier

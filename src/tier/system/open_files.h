@@ -1,4 +1,4 @@
-// What is done with an open file by a path that leads to it and to nothing else.
+// Operations on an open file by a path that leads to it and to no other file.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace cairn::tier {
 
-// A path that leads to an open file and to nothing else, whatever its names are by now. It leads to
-// a symbolic link itself, if that was opened (O_PATH).
+// A path that leads to an open file, whatever its names are by now. It leads to a symbolic link
+// itself, if that was opened (O_PATH).
 std::string path_of_open(int fd);
-// Times of an open file that may be a symbolic link or opened with O_PATH.
+// Sets the times of an open file that may be a symbolic link or opened with O_PATH.
 int64_t set_times_of_open(int fd, uint64_t atime, uint64_t mtime);
-// Give an open file another name.
+// Gives an open file another name.
 int64_t link_open_file(int fd, int directory, const char* name);
 
 }  // namespace cairn::tier

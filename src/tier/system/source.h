@@ -1,10 +1,10 @@
-// Source is where the contents of a file come from that has no name, and whose bytes lie neither in
-// the pool nor in a covered directory. To the rest it is a lazy file (lower.h): read through, and
-// copied into the pool when it is mapped; or, if it can be written, always written and read
-// through, and not mapped.
+// Source gives the contents of a file without a name whose bytes lie neither in the pool nor in a
+// covered directory. Other code sees a lazy file (lower.h). Its bytes are read from the source, and
+// copied into the pool when it is mapped. A source that can be written is always read and written,
+// and its file cannot be mapped.
 //
-// Only the process that made it knows it: in others, which inherit it, reading and writing are
-// errors.
+// Only the process that made the source has it. In others, which inherit the file, reads and writes
+// fail.
 #pragma once
 
 #include <map>
@@ -19,19 +19,19 @@ namespace cairn::tier {
 class Source {
  public:
   virtual ~Source() = default;
-  // As file::read_at; by several threads concurrently.
+  // Reads as file::read_at() does. Several threads may call it concurrently.
   virtual Result<size_t> read(void* buffer, size_t size, uint64_t offset) = 0;
   // Null: it can only be read.
   virtual file::Remote* remote() { return nullptr; }
 };
 
-// Those of one attached pool.
+// The sources of one attached pool.
 class Sources {
  public:
   void add(const file::Map& map, std::shared_ptr<Source> source);
   // Null if there is none.
   std::shared_ptr<Source> find(const file::Map& map);
-  // Those of files that are gone go. The caller is in no seat: what they hold open is closed.
+  // Removes the sources of files that are gone. They close files, so the caller is in no seat.
   void clean(file::FileSystem& fs);
 
  private:

@@ -1,9 +1,9 @@
-// System wraps the calls that tier/ makes on lower, the directory of the system that a cover stands
-// in for.
+// System wraps the system calls that tier/ makes on lower, the directory that a cover stands in
+// for.
 //
-// They are the kernel's own, by number: this code is also part of a library that is preloaded into
-// programs and defines open, stat and so on itself; by their names our calls would come back to us.
-// Results are those of the kernel: negative is -errno. Nothing here sets a detail text.
+// It calls the kernel by number. This code is also part of the preloaded library, which defines
+// open, stat and so on itself: by name, the calls would come back to it. Results are the kernel's:
+// negative is -errno. No function but failed() sets a detail text.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,12 +18,12 @@
 
 namespace cairn::tier::sys {
 
-// From now on calls use the C library's own syscall(2). The preloaded library defines syscall(2),
-// too: without this, calls of another copy of this code would come back to the pool.
+// Makes calls use the C library's own syscall(2). The preloaded library defines syscall(2) too:
+// without this, calls of another copy of this code would come back to the pool.
 void call_past_preload();
 
-// Through no symbolic link in any component (where the kernel can be asked so): what replaced a
-// directory behind our back must not lead us elsewhere.
+// Opens a path without following symbolic links in any component, if the kernel can do that: a link
+// in the place of a directory must not lead elsewhere.
 int64_t open_beneath(const char* path, int flags);
 // Opens `path` beneath `directory`, through no symbolic link and no magic link: -ELOOP or -ENOTDIR
 // at one. -EXDEV if the path is absolute or has a component "..". It may be longer than PATH_MAX.
@@ -35,12 +35,12 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
-// As fsync(); 0 too where the file system has no fsync of directories.
+// Does fsync(). 0 also if the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
 int64_t fstat(int fd, struct stat* st);
 int64_t lstatat(int directory, const char* name, struct stat* st);
 int64_t fstatfs(int fd, struct statfs* st);
-// When the file was created, in nanoseconds since 1970; 0 where the file system does not say.
+// When the file was created, in nanoseconds since 1970; 0 if the file system does not tell.
 int64_t birth_of(int fd, uint64_t* birth);
 int64_t getdents(int fd, void* buffer, size_t size);
 int64_t readlinkat(int directory, const char* name, char* buffer, size_t size);
@@ -53,7 +53,8 @@ int64_t renameat2(int from, const char* name, int to, const char* new_name, unsi
 int64_t fchmod(int fd, uint32_t mode);
 int64_t chmodat(int directory, const char* name, uint32_t mode);
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid);
-// Both times in nanoseconds; of a link itself. `name` null: of the descriptor.
+// Sets both times, in nanoseconds; of a symbolic link itself, unless it is followed. `name` null:
+// of the open file.
 enum class Follow : uint8_t { no, yes };
 int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime,
                   Follow follow = Follow::no);
@@ -62,11 +63,10 @@ int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);
 int64_t fremovexattr(int fd, const char* name);
-// Of a name, which may be a symbolic link.
+// Lists the attributes of a name, and of a symbolic link itself.
 int64_t llistxattr(const char* path, char* list, size_t size);
 
-// Nanoseconds since 1970; before it they are what a signed number would be, as everywhere in the
-// pool.
+// Nanoseconds since 1970. Earlier times are the bits of a signed number, as everywhere in the pool.
 inline uint64_t mtime_of(const struct stat& st) {
   return static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_mtim.tv_nsec);
@@ -106,8 +106,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Where a program does not look for its own: a number from 900 on (from 500 if the process may not
-// have so many). A process that may have still fewer needs them all itself: none. Closes `fd`.
+// Moves a descriptor to a number that programs rarely use: from 900 on, or from 500 if the process
+// may not have so many. A process that may have still fewer needs them all: none. Closes `fd`.
 Descriptor out_of_the_way(int fd);
 
 struct DirectoryEntry {
@@ -119,13 +119,13 @@ int64_t list(int fd, std::vector<DirectoryEntry>* entries);
 // The text of a symbolic link.
 int64_t read_link(int directory, const char* name, std::string* text);
 
-// A whole small file; 0 or -errno.
+// Reads all of a small file; 0 or -errno.
 int64_t read_file(const char* path, std::string* text);
 
-// The path of what `path` leads to, without symbolic links. `flags`: O_DIRECTORY or 0.
+// The path without symbolic links of the file that `path` leads to. `flags`: O_DIRECTORY or 0.
 int64_t real_path(const char* path, int flags, std::string* real);
 
-// Random hexadecimal digits, for names that nobody else has.
+// Random hexadecimal digits, for unique names.
 std::string random_name();
 
 // fail() with the path and the kernel's word for -result.

@@ -1,5 +1,5 @@
-// What is done to every file in lower that has not got its name yet, be it drained whole or put
-// together out of parts.
+// Writes files in lower under temporary names: those that a drain writes whole, and those that are
+// put together from parts.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace cairn::tier {
 
-// Copies in pieces, and reads each back to compare.
+// Copies in pieces, reads each piece back, and compares it.
 class CheckedCopy {
  public:
-  // `advance` is told of each piece; false: stop. `path` is for messages.
+  // `advance` is called with the size of each piece; false: stop. `path` is for messages.
   CheckedCopy(int to, const std::string& path, std::function<bool(uint64_t bytes)> advance);
-  // Returns where it ended: before `end` if the source is shorter. ECANCELED if it was stopped.
+  // Returns where the copy ended: before `end` if the source is shorter. ECANCELED: it was stopped.
   Result<uint64_t> from_pool(file::File& from, uint64_t offset, uint64_t end);
-  // From a file in lower, whose holes stay holes.
+  // Copies from a file in lower. Its holes stay holes.
   Result<uint64_t> from_lower(int from, uint64_t offset, uint64_t end);
 
  private:
@@ -33,20 +33,20 @@ class CheckedCopy {
   std::vector<uint8_t> back_;
 };
 
-// Gives the file away, which comes first: a change of owner takes set-user-id bits away. Returns
-// which of `permissions` it may have. A process that may not give files away keeps them, without
-// the set-ID bits, which would run another user's bytes with its rights. If the file cannot even
-// get its group, the group that it has may do no more than all others.
+// Sets owner and group of a file, before its mode, because chown clears the set-ID bits. Returns
+// which of `permissions` the file may have. If the process may not give files away, it keeps the
+// file, without the set-ID bits, which would run another user's bytes with its rights. If the file
+// cannot get its group either, the group that it has may do no more than all other users.
 Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permissions,
                             const std::string& path);
 Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t mtime,
                           const std::string& path);
 
-// The next stretch of data of a file in lower from `offset` on; false if there is none before
+// Finds the next range of data of a file in lower from `offset` on. False: there is none before
 // `size`.
 bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to);
 
-// Gives `aside` in directory `from` the name in directory `to` if nothing has it. -EEXIST.
+// Renames `aside` in directory `from` to the name in directory `to`. -EEXIST: a file has the name.
 int64_t rename_to_free(int from, const std::string& aside, int to, const char* name);
 
 }  // namespace cairn::tier
