@@ -1,10 +1,11 @@
-// PlaceLock: an advisory lock on a file beside the pools, for what several commands must not do at
-// once.
+// PlaceLock is an advisory lock on a file beside the pools, for operations that several commands
+// must not do concurrently.
 //
-// The file is there while anybody has the lock: who has it alone at his end removes it. So whoever
-// gets the lock on a file looks whether its name still means that file, and else begins anew with
-// the one that does. Only who has the lock alone, on the file that the name means, may remove the
-// name; nobody can have it through another file meanwhile.
+// The file exists while a process has the lock: a process that has the lock alone when it ends
+// removes the file. So a process that gets the lock checks that the name still leads to that file,
+// and if not, begins again with the file that has the name. Only a process that has the lock alone,
+// on the file that has the name, may remove the name; no process can have the lock through another
+// file meanwhile.
 #pragma once
 
 #include <functional>

@@ -82,7 +82,7 @@ bool lingers(const SystemRoot& root) {
   return !user.empty() && exists(root.path("/var/lib/systemd/linger/" + user));
 }
 
-// Who is not logged in, as in a batch job on most clusters, cannot log out.
+// Is the user logged in? A user who is not, as in a batch job on most clusters, cannot log out.
 bool is_logged_in(const SystemRoot& root) {
   return exists(root.path("/run/systemd/users/" + std::to_string(geteuid())));
 }

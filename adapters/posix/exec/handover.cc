@@ -186,8 +186,8 @@ void Handover::cancel() {
 static constexpr char kPreload[] = "LD_PRELOAD=";
 static constexpr size_t kPreloadLength = sizeof kPreload - 1;
 
-// Who gets no cover has no use for what is handed over, and may show its environment to somebody
-// who gave it none.
+// Does the program get a cover? One that gets none needs nothing handed over, and it may print its
+// environment.
 static bool has_cover(char* const* from) {
   bool covered = false;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
@@ -222,8 +222,8 @@ size_t Handover::environment_room(char* const* from) {
 
 char* const* Handover::environment(char* const* from, char** room) {
   if (!has_cover(from)) return from;
-  // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in
-  // mind.
+  // A program that sets LD_PRELOAD for another one, as launchers of MPI programs do, knows nothing
+  // of covers.
   const char* list = preloaded(from);
   char* text = reinterpret_cast<char*>(room + pointers(from));
   const bool stays = list != nullptr && preload::put_last(list, text + kPreloadLength);

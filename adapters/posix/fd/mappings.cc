@@ -122,8 +122,8 @@ void look_beyond(Mapping* mapping) {
   engine::catch_bus_errors(reached);
 }
 
-// Whoever holds the mutex may wait for what our caller holds, if that is a handler of the
-// program's: then the growth is found by a fault.
+// Does not wait for the mutex: its holder may wait for something that the caller, a handler of the
+// program's, holds. Then a fault finds the growth.
 void file_changed(cairn_ino ino) {
   Inside inside;
   if (pthread_mutex_trylock(&mutex) != 0) return;

@@ -151,8 +151,8 @@ static int on_posix_companion(Entry* entry, int fd, int command, struct flock* a
   int error = real::fcntl(lock->fd, command, asked) == 0 ? 0 : -errno;
   Guard guard;
   --lock->users;
-  // Closed meanwhile, as in the kernel. Who closed it has taken it out of the table before he asked
-  // for users.
+  // The file may have been closed meanwhile, as in the kernel. The thread that closed it removed it
+  // from the table before it looked for users.
   if (table::peek(fd) != entry) {
     let_go_held(lock);
     if (command != F_GETLK) error = -EBADF;

@@ -42,8 +42,8 @@ int check_size(cairn_file* file, uint64_t after) {
 
 }  // namespace size_limit
 
-// Whoever is not attached yet finds it when he attaches. The engine must know it too, lest the
-// kernel's writes to the pool be held to it.
+// A process that is not attached yet reads the limit when it attaches. The engine must know it too,
+// so that the limit does not stop the kernel's writes to the pool.
 static long limited(long result) {
   if (result >= 0 && pool != nullptr) {
     size_limit::read();

@@ -58,9 +58,9 @@ static Stream* find_stream_on(int fd) {
   return nullptr;
 }
 
-// Who closes the stream has its lock when it leaves here: nobody frees one that is locked. What is
-// written may be a message to another node, so the mutex, which any call on a stream may take, is
-// not held meanwhile.
+// A thread that closes a stream holds its lock when the stream is removed here, so no locked stream
+// is freed. A write may be a message to another node, so the mutex, which any call on a stream may
+// take, is not held meanwhile.
 Flushed flush_stream_on(int fd) {
   pthread_mutex_lock(&mutex);
   Stream* stream = find_stream_on(fd);

@@ -40,7 +40,7 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
   }
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
     if (one->elsewhere) continue;
-    // Who asks for it by no name finds what it has in the global scope.
+    // A library that needs it without naming it finds its symbols in the global scope.
     const bool global = one->nameless && one->loadable.copied;
     void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
     one->handle = global ? nullptr : handle;

@@ -68,7 +68,7 @@ static int change_mode(const cairn_stat& st, mode_t mode, const Target* target =
   int error = owns(st);
   if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
   if (error < 0) return error;
-  // Nobody gives out the rights of a group that he is not in.
+  // A user who is not in the group cannot give a program the group's rights.
   if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
   if (const Found* shared = shared_of(target)) return job_files::set_mode(*shared, mode & 07777);
@@ -81,7 +81,7 @@ static int change_mode(const cairn_stat& st, mode_t mode, const Target* target =
 static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
                         const Target* target = nullptr) {
   constexpr auto kSame = static_cast<uint32_t>(-1);
-  // Whoever gets a file does not get its set-id bits.
+  // A file that gets another owner loses its set-ID bits.
   unsigned lost = S_ISDIR(st.mode) ? 0 : set_ids_lost(st);
   if (caller::effective_user() != 0) {
     bool changes = uid != kSame || gid != kSame || lost != 0;

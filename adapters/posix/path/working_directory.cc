@@ -82,7 +82,7 @@ char* getcwd(char* buffer, size_t size) {
   size_t room = sizeof usual;
   cwd::Current current = cwd::current();
   long length = fd_path::path_of(current.cover, current.ino, path, room);
-  // Who goes down step by step gets further than any path that can be given in a call.
+  // By going down step by step, a program can reach a directory whose path no call accepts.
   while (length == -ERANGE && (size == 0 || room < size)) {
     room *= 4;
     if (path != usual) free(path);

@@ -118,7 +118,7 @@ int give(std::unique_ptr<file::File> opened, int flags, cairn_file** file) {
     if (seat.ok()) close_file(*opened.release(), seat);
     return code(status);
   }
-  // Who had it mapped may have been killed.
+  // A process that had the file mapped may have been killed.
   if (opened->writable) file::trim(*opened->fs, opened->map());
   *file = handle_of(opened.release());
   return 0;

@@ -87,7 +87,7 @@ Result<std::unique_ptr<Run>> Run::begin(SetFile& set, const RunMember& member,
 }
 
 Run::~Run() {
-  // Who is not told of the end is a killed process to the others.
+  // To the others, a process that leaves without end() is a killed one.
   if (is_member_) pool().store(words_.member(member_.rank, RunWords::lane), 0);
 }
 

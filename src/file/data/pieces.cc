@@ -11,7 +11,8 @@
 namespace cairn::file {
 namespace {
 
-// Who changes the structure waits this long at most for those who are inside their seats.
+// A process that changes the structure waits for processes in their seats. None stays in its seat
+// for more bytes than this.
 constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 
 // What the piece after this one will need is on its way while this one is copied: the places of

@@ -284,7 +284,7 @@ int File_sync(File& file, MPI_File) {
   if (file.nodes != nullptr) return nodes::sync(file);
   const int result = host->engine->fsync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
-  // What the others wrote before their sync is there for whoever comes out of his.
+  // A rank that returns from this call sees what the others wrote before their syncs.
   cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   return code;
 }
