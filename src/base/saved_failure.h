@@ -9,9 +9,17 @@ namespace cairn {
 
 class SavedFailure {
  public:
+  SavedFailure() = default;
   // Of a failure: the thread's detail text is that of `status`.
   explicit SavedFailure(Status status) : status_(status), text_(status.ok() ? "" : last_detail()) {}
 
+  // Of several failures the first one stays. The detail text is that of `status`.
+  void keep(Status status) {
+    if (status_.ok()) *this = SavedFailure(status);
+  }
+
+  [[nodiscard]] bool ok() const { return status_.ok(); }
+  [[nodiscard]] int code() const { return status_.code(); }
   [[nodiscard]] const std::string& text() const { return text_; }
   // The status, with its text as the thread's detail again.
   [[nodiscard]] Status restored() const {

@@ -32,5 +32,16 @@ TEST(SavedFailureTest, LeavesTheFailureOfACleanUpAfterASuccess) {
   EXPECT_TRUE(saved.or_of(Status()).ok());
 }
 
+TEST(SavedFailureTest, KeepsTheFirstOfSeveralFailures) {
+  SavedFailure first;
+  first.keep(Status());
+  EXPECT_TRUE(first.restored().ok());
+  first.keep(fail(EIO, "first"));
+  first.keep(fail(ENOENT, "second"));
+  first.keep(Status());
+  EXPECT_EQ(first.restored().code(), EIO);
+  EXPECT_STREQ(last_detail(), "first");
+}
+
 }  // namespace
 }  // namespace cairn

@@ -1,5 +1,6 @@
 // C API: versions with variables of their own: begin, write_var, commit
 // (include/cairn/checkpoint.h).
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 
@@ -54,9 +55,9 @@ int cairn_checkpoint_commit(cairn_checkpoint* checkpoint) {
   if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (!checkpoint->collecting) return code(fail(EINVAL, "no version was begun"));
   const int result = cairn_checkpoint_write(checkpoint, *checkpoint->collecting);
-  const std::string text = result == 0 ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved{cairn::Status(-result)};
   checkpoint->end_collecting();
-  return result == 0 ? 0 : code(fail(-result, "%s", text.c_str()));
+  return code(saved.restored());
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
 // C API: removing versions inside a run (include/cairn/checkpoint.h).
+#include "base/saved_failure.h"
 #include "capi/context/context.h"
 
 using cairn::fail;
@@ -27,18 +28,18 @@ Result<int64_t> cairn_checkpoint::meet_on_drop(int64_t value) {
 Status cairn_checkpoint::drop_in_run(int64_t version, uint32_t flags) {
   CAIRN_TRY(settle_last());
   const auto found = find_to_drop(*this, version, flags);
-  const std::string text = found.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure not_found(found.status());
   const int64_t says = found.ok() ? static_cast<int64_t>(*found) : -found.code();
   CAIRN_TRY_ASSIGN(most, meet_on_drop(says));
   CAIRN_TRY_ASSIGN(negative, meet_on_drop(-says));
-  if (!found.ok()) return fail(found.code(), "%s", text.c_str());
+  if (!found.ok()) return not_found.restored();
   if (most != -negative)
     return fail(EINVAL, "ranks name different versions, or one of them cannot drop its own");
   if (background) background->forget(*found);
   const Status own = writer->retirement().drop(*found);
-  const std::string why = own.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(own);
   CAIRN_TRY_ASSIGN(worst, meet_on_drop(own.code()));
-  if (!own.ok()) return fail(own.code(), "%s", why.c_str());
+  if (!own.ok()) return saved.restored();
   if (worst == 0) return Status();
   return fail(static_cast<int>(worst), "the leader of a host could not drop its part: %s",
               strerror(static_cast<int>(worst)));

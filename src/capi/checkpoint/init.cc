@@ -1,4 +1,5 @@
 // C API: the life of a checkpoint context (include/cairn/checkpoint.h), and need().
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 
@@ -49,9 +50,9 @@ int cairn_checkpoint_init(const char* name, int communicator,
       (copied->flags & CAIRN_CHECKPOINT_SIGNALS) != 0, copied->end_time_ns,
       copied->halt_file == nullptr ? "" : copied->halt_file});
   if (const Status opened = context->open(name, communicator); !opened.ok()) {
-    const std::string text = cairn::last_detail();
+    const cairn::SavedFailure saved(opened);
     context.reset();
-    return code(fail(opened.code(), "checkpoint %s: %s", name, text.c_str()));
+    return code(annotate(saved.restored(), "checkpoint %s", name));
   }
   *checkpoint = context.release();
   return 0;
@@ -61,9 +62,9 @@ int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint) {
   const WriteWindow window;
   if (checkpoint == nullptr) return 0;
   const Status closed = checkpoint->close();
-  const std::string text = closed.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(closed);
   delete checkpoint;
-  return closed.ok() ? 0 : code(fail(closed.code(), "%s", text.c_str()));
+  return code(saved.restored());
 }
 
 int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step) {

@@ -1,4 +1,5 @@
 // C API: what is known of a version's levels, and who is told (include/cairn/checkpoint.h).
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 #include "checkpoint/redundancy/lower_copy.h"
@@ -97,9 +98,9 @@ Status cairn_checkpoint::meet_in_lower(uint64_t sequence) {
   if (nodes) CAIRN_TRY(settle_last());
   Status own;
   if (run->is_leader()) own = drain_to_lower(sequence);  // which reads a copy that is there
-  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(own);
   const auto met = run->meet_all(ckpt::Run::Purpose::restart, own.code(), writer->sequence());
-  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  if (!own.ok()) return saved.restored();
   if (!met.ok()) return met.status();
   if (*met == 0) return Status();
   return fail(static_cast<int>(*met), "%s could not copy the version to lower: %s",

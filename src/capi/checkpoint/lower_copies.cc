@@ -1,6 +1,7 @@
 // C API: copies of versions in lower (include/cairn/checkpoint.h).
 #include <algorithm>
 
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 #include "checkpoint/redundancy/drain_nodes.h"
@@ -79,12 +80,12 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   const Status dropped = ckpt::drop_set(**set, &shelf, false);
   if (dropped.ok()) return uuid;
   if (dropped.code() == EPERM) return fail(EEXIST, "the pool has versions of another set");
-  const std::string text = cairn::last_detail();
+  const cairn::SavedFailure saved(dropped);
   // Another rank has made room, and is in.
   const auto again = ckpt::SetFile::open(fs, name);
   if (again.code() == ENOENT) return uuid;
   if (again.ok() && std::equal(uuid.begin(), uuid.end(), (*again)->record().set)) return uuid;
-  return fail(dropped.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 // Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete, and
@@ -243,12 +244,12 @@ Status cairn_checkpoint::drain_newest() {
 Status cairn_checkpoint::drain_at_end(bool is_fine) {
   const Status own = is_fine ? annotate(drain_newest(), "options.lower") : Status();
   if (run->ranks() == 1) return own;
-  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(own);
   const auto worst = run->meet_all(ckpt::Run::Purpose::leave, own.code(), writer->sequence());
   // Without the others it is this rank's own.
-  if (!worst.ok() || *worst == 0) return own.ok() ? own : fail(own.code(), "%s", text.c_str());
+  if (!worst.ok() || *worst == 0) return saved.restored();
   const std::string told =
-      share_text(&*run, ckpt::Run::Purpose::leave, !own.ok(), text, writer->sequence());
+      share_text(&*run, ckpt::Run::Purpose::leave, !own.ok(), saved.text(), writer->sequence());
   return fail(
       static_cast<int>(*worst), "%s",
       told.empty() ? "options.lower: rank 0 could not copy the newest version" : told.c_str());

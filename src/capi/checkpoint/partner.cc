@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 #include "capi/core/settings.h"
@@ -107,13 +108,13 @@ Status cairn_checkpoint::wait_for_partners(uint64_t sequence) {
   if (found == nullptr) return fail(ENOENT, "level PARTNER: the version was retired");
   if (found->has_partners()) return Status();
   const Status copied = ckpt::copy_to_partners(&*run, &*shelf, &*writer, *found);
-  const std::string text = copied.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(copied);
   const ckpt::Outcome* const outcome = writer->outcome(sequence);
   if (observer != nullptr && outcome != nullptr) {
     const cairn_checkpoint_progress progress = progress_of(sequence, true);
     observer(observer_context, sequence, outcome->number, &progress);
   }
-  return copied.ok() ? copied : fail(copied.code(), "level PARTNER: %s", text.c_str());
+  return annotate(saved.restored(), "level PARTNER");
 }
 
 Status cairn_checkpoint::copy_last() {

@@ -1,4 +1,5 @@
 // C API: writing versions (include/cairn/checkpoint.h).
+#include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 
@@ -43,9 +44,9 @@ Status check_level(const cairn_checkpoint& checkpoint, uint32_t level) {
 
 // What a call returns, once the observer knows what it has learnt.
 int done(cairn_checkpoint* checkpoint, Status status) {
-  const std::string text = status.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(status);
   checkpoint->tell_observer();
-  return status.ok() ? 0 : code(fail(status.code(), "%s", text.c_str()));
+  return code(saved.restored());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/saved_failure.h"
 #include "capi/context/configured_pool.h"
 #include "capi/context/membership.h"
 #include "checkpoint/record/text.h"
@@ -121,46 +122,33 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
 }
 
 Status cairn_checkpoint::close() {
-  Status status;
-  std::string text;
+  cairn::SavedFailure first;
   bool is_settled = true;
   if (writer && writer->sequence() != run->last_sequence()) {
     const uint64_t last = writer->sequence();
-    status = settle_last();
-    is_settled = status.ok();
-    if (status.ok() && told_sequence < last) status = told(last);
-    if (!status.ok()) text = cairn::last_detail();
-    if (is_settled && wants_partners() && can_have_partners()) {
-      const Status copied = copy_last();
-      if (status.ok()) status = copied;
-      if (!copied.ok() && text.empty()) text = cairn::last_detail();
-    }
+    first.keep(settle_last());
+    is_settled = first.ok();
+    if (is_settled && told_sequence < last) first.keep(told(last));
+    if (is_settled && wants_partners() && can_have_partners()) first.keep(copy_last());
   }
   // On several nodes all come, whatever they were told.
-  if (writer && !lower.empty() && (!nodes || is_settled)) {
-    const Status drained = nodes ? drain_newest() : drain_at_end(status.ok());
-    if (status.ok() && !drained.ok()) text = cairn::last_detail();
-    if (status.ok()) status = drained;
-  }
+  if (writer && !lower.empty() && (!nodes || is_settled))
+    first.keep(nodes ? drain_newest() : drain_at_end(first.ok()));
   ckpt::BackgroundDrain::end(std::move(background));
   if (writer) tell_observer();
   // If this fails, the next restart counts one attempt more.
   if (writer && run->rank() == 0) writer->retirement().confirm_restart().ignore();
   // Whatever became of the versions: all leaders have begun the same gathers.
-  if (nodes && run->is_leader()) {
-    const Status finished = answers->finish();
-    if (status.ok() && !finished.ok()) text = cairn::last_detail();
-    if (status.ok()) status = finished;
-  }
+  if (nodes && run->is_leader()) first.keep(answers->finish());
   if (run) {
     const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });
-    if (nodes && status.code() != EOWNERDEAD) {
+    if (nodes && first.code() != EOWNERDEAD) {
       nodes->leave();
       nodes.reset();
     }
-    if (status.ok()) return ended;
+    if (first.ok()) return ended;
   }
-  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
+  return first.restored();
 }
 
 Status cairn_checkpoint::agree_on_contents() {
@@ -187,10 +175,9 @@ Status cairn_checkpoint::settle_on_nodes() {
 
 Status cairn_checkpoint::meet_nodes(Status own) {
   if (!nodes) return own;
-  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(own);
   const auto met = run->meet_all(ckpt::Run::Purpose::restart, 0, writer->sequence());
-  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
-  return met.status();
+  return saved.or_of(met.status());
 }
 
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }

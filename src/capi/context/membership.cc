@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/saved_failure.h"
 #include "base/sha256.h"
 
 namespace cairn::capi {
@@ -54,12 +55,12 @@ Status Membership::read_options(const cairn_checkpoint_options& options) {
 
 Status Membership::join_mpi(const std::string& set, int communicator, cairn_pool* pool,
                             Status own) {
-  const std::string text = own.ok() ? "" : last_detail();
+  const SavedFailure saved(own);
   cairn_node node{};
   const bool has_node = own.ok() && cairn_node_describe(pool, &node) == 0;
   transport_ = std::make_unique<TransportExchange>();
   const int joined = transport_->join(communicator, has_node ? &node : nullptr);
-  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  if (!own.ok()) return saved.restored();
   if (joined < 0) return Status(-joined);
   member_.rank = transport_->info().rank;
   member_.ranks = transport_->info().ranks;
@@ -94,11 +95,9 @@ Status Membership::join_nodes() {
 
 Status Membership::agree(Status own) {
   if (transport_ == nullptr) return own;
-  const std::string text = own.ok() ? "" : last_detail();
-  int64_t worst = own.code();
-  CAIRN_TRY_ASSIGN(greatest, transport_->maximum(worst));
-  worst = greatest;
-  if (!own.ok()) return fail(static_cast<int>(worst), "%s", text.c_str());
+  const SavedFailure saved(own);
+  CAIRN_TRY_ASSIGN(worst, transport_->maximum(own.code()));
+  if (!own.ok()) return fail(static_cast<int>(worst), "%s", saved.text().c_str());
   if (worst != 0)
     return fail(static_cast<int>(worst), "another rank: %s", strerror(static_cast<int>(worst)));
   return Status();

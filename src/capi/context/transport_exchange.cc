@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/saved_failure.h"
 #include "capi/core/handles.h"
 
 namespace cairn::capi {
@@ -114,13 +115,13 @@ Result<checkpoint::Uuid> agree_on_set(checkpoint::Exchange* exchange, bool is_le
       says.error = set.code();
     }
   }
-  const std::string own = says.error == 0 ? "" : last_detail();
+  const SavedFailure own{Status(says.error)};
   std::vector<Says> all(exchange->nodes());
   CAIRN_TRY(exchange->gather_to_all(&says, sizeof says, all.data()));
   const Says* first = nullptr;
   for (const Says& one : all) {
     const auto node = static_cast<uint32_t>(&one - all.data());
-    if (one.error != 0 && !own.empty()) return fail(says.error, "%s", own.c_str());
+    if (one.error != 0 && !own.ok()) return own.restored();
     if (one.error != 0)
       return fail(one.error, "%s: %s", exchange->name_of(node).c_str(), strerror(one.error));
     if (one.is_there == 0) continue;

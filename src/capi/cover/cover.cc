@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/saved_failure.h"
 #include "capi/core/handles.h"
 #include "capi/cover/cover_handle.h"
 #include "cluster/collect/collect.h"
@@ -122,9 +123,9 @@ Status finish_renamings_before_drain(const tier::Cover& cover) {
 
 Status note_end(tier::Cover& cover, const Status& drained) {
   if (drained.code() == ECANCELED) return drained;
-  const std::string text = drained.ok() ? "" : last_detail();
+  const SavedFailure saved(drained);
   const Status ended = tier::end_drain(cover);
-  return drained.ok() ? ended : fail(drained.code(), "%s", text.c_str());
+  return saved.or_of(ended);
 }
 
 }  // namespace cairn::capi
@@ -179,11 +180,12 @@ static Status drain_then(Collect collect, cairn::tier::Cover& cover,
                          const cairn::tier::DrainCalls& calls, cairn::tier::DrainReport* report) {
   const Status drained = cairn::tier::drain(cover, calls, report);
   if (drained.code() == ECANCELED) return drained;
-  std::string text = drained.ok() ? "" : cairn::last_detail();
+  const cairn::SavedFailure saved(drained);
   const Status collected = collect(cover, calls, report);
   if (drained.ok() || collected.code() == ECANCELED) return collected;
-  if (!collected.ok()) text += std::string("; ") + cairn::last_detail();
-  return fail(drained.code(), "%s", text.c_str());
+  if (collected.ok()) return saved.restored();
+  const std::string also = cairn::last_detail();
+  return fail(drained.code(), "%s; %s", saved.text().c_str(), also.c_str());
 }
 
 // `named`: the caller has said that the directory is the one to drain to.

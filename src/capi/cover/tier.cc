@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/coarse_clock.h"
+#include "base/saved_failure.h"
 #include "cairn/cover.h"
 #include "capi/core/handles.h"
 #include "capi/cover/cover_handle.h"
@@ -109,9 +110,9 @@ int cairn_tier_join(cairn_pool** pool, cairn_cover** cover) {
   if (const int result = cairn_pool_attach(path.c_str(), 0, &attached); result < 0) return result;
   const int result = cairn_cover_join(attached, directory.c_str(), cover);
   if (result < 0) {
-    const std::string text = last_detail();
+    const SavedFailure saved{Status(-result)};
     cairn_pool_detach(attached);
-    return code(fail(-result, "%s", text.c_str()));
+    return code(saved.restored());
   }
   *pool = attached;
   return 0;

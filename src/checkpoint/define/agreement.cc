@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/saved_failure.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/io.h"
@@ -74,18 +75,18 @@ class Agreement {
 
   // The error that all ranks have, or 0. A failure is this rank's own.
   Result<int> meet(const Status& own, uint64_t arrived, const std::function<int()>& evaluate) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
     CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, own.code(), arrived,
                                       [&]() -> int64_t { return evaluate(); }));
-    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (!own.ok()) return saved.restored();
     return static_cast<int>(error);
   }
 
   // The same of all nodes.
   Result<int> meet_all(const Status& own, uint64_t arrived) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
     CAIRN_TRY_ASSIGN(error, run_.meet_all(Run::Purpose::agree, own.code(), arrived));
-    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (!own.ok()) return saved.restored();
     return static_cast<int>(error);
   }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/saved_failure.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "persist/region/write_window.h"
 
@@ -187,7 +188,7 @@ void BackgroundDrain::work() {
     lock.unlock();
     bool is_gone = false;
     const auto missing = drain(job, &is_gone);
-    const std::string text = missing.ok() ? "" : last_detail();
+    const SavedFailure saved(missing.status());
     const bool is_failure = !missing.ok() && missing.code() != ECANCELED && !is_gone;
     if (is_failure) order_.tell(job.sequence, missing.code());
     lock.lock();
@@ -199,7 +200,7 @@ void BackgroundDrain::work() {
     }
     if (is_failure) {
       failed_ = job.sequence;
-      text_ = text;
+      text_ = saved.text();
     }
     changed_.notify_all();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/saved_failure.h"
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/retire_lower.h"
@@ -44,11 +45,11 @@ class NodesDrain {
 
   // An error of one is that of all.
   Status tell(const Status& own) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
     const int32_t says = own.code();
     std::vector<int32_t> all(run_.nodes());
     CAIRN_TRY(gather(run_.exchange(), Exchange::Channel::commit, &says, sizeof says, all.data()));
-    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (!own.ok()) return saved.restored();
     return judge(all);
   }
   [[nodiscard]] Status judge(const std::vector<int32_t>& all) const {
@@ -105,7 +106,7 @@ class NodesDrain {
 
   // With which other versions the nodes are to read.
   Status tell_record(const Status& own) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
     const int32_t code = own.code();
     std::vector<uint8_t> says(sizeof code + witnesses_.size() * sizeof(uint64_t));
     std::memcpy(says.data(), &code, sizeof code);
@@ -118,7 +119,7 @@ class NodesDrain {
       if (blob.size() < sizeof code) return fail(EPROTO, "what a node says is cut off");
       codes.push_back(record_at<int32_t>(blob.data()));
     }
-    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (!own.ok()) return saved.restored();
     CAIRN_TRY(judge(codes));
     const std::vector<uint8_t>& said = blobs[first()];
     witnesses_.resize((said.size() - sizeof code) / sizeof(uint64_t));

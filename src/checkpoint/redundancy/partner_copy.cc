@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/saved_failure.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
@@ -42,15 +43,14 @@ class CopyMaker {
     const uint32_t number = (*slot)->ids().number;
     const Status status = fill(&client, *slot, *source);
     if (status.ok()) return HeldCopy{part, number};
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     lease_ = {};
     // The blocks of a slot that was made for this are missing elsewhere.
     if (is_new && status.code() == ENOSPC) {
       shelf_.drop(number);
       remove_slot(fs(), run_.set().directory(), number).ignore();  // stays free then
     }
-    return fail(status.code(), "copy of part %u of %s: %s", part, client.name().c_str(),
-                text.c_str());
+    return annotate(saved.restored(), "copy of part %u of %s", part, client.name().c_str());
   }
 
  private:
@@ -207,7 +207,7 @@ Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion kno
   Status own;
   std::vector<HeldCopy> copies;
   if (run->is_leader()) own = hold_copies(run, shelf, known, writer->partners(), &copies);
-  const std::string text = own.ok() ? "" : last_detail();
+  const SavedFailure saved(own);
   const int64_t says = own.ok() ? 0 : static_cast<int64_t>(own.code()) << error_shift | run->node();
   CAIRN_TRY_ASSIGN(worst, run->meet_all(Run::Purpose::copy, says, writer->sequence()));
   const auto error = static_cast<int>(worst >> error_shift);
@@ -217,7 +217,7 @@ Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion kno
   }
   writer->note_copies(sequence, copies, error);
   if (error == 0) return Status();
-  if (!own.ok()) return fail(error, "%s", text.c_str());
+  if (!own.ok()) return fail(error, "%s", saved.text().c_str());
   return fail(error, "%s holds no copy: %s",
               run->exchange()->name_of(static_cast<uint32_t>(worst)).c_str(), strerror(error));
 }

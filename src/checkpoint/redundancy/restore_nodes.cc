@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "checkpoint/redundancy/restore_version.h"
 #include "checkpoint/run/exchange.h"
 
@@ -55,9 +56,9 @@ class NodesRestore {
   }
 
   Status agree(const Status& own) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
     CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(own.code()));
-    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (!own.ok()) return saved.restored();
     if (worst == 0) return Status();
     return fail(static_cast<int>(worst), "another host cannot read it: %s",
                 strerror(static_cast<int>(worst)));
@@ -92,7 +93,8 @@ class NodesRestore {
 
   // Is the version whole? What this node has of it goes if it is not.
   Result<bool> judge(const Status& own, uint64_t sequence, RestoredOnNodes* restored) {
-    const std::string text = own.ok() ? "" : last_detail();
+    const SavedFailure saved(own);
+    const std::string& text = saved.text();
     const Kind kind = own.ok() ? done : is_damage(own) ? damaged : failed;
     const int64_t says = own.ok() ? 0 : kind << kind_shift | own.code();
     CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(says));

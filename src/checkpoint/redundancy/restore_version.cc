@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "checkpoint/record/head.h"
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_copy.h"
@@ -81,9 +82,9 @@ Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& cata
     if (slot.ok()) slots.push_back(*slot);
   }
   if (!status.ok()) {
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     retire_restored(set, shelf, slots);
-    return fail(status.code(), "%s", text.c_str());
+    return saved.restored();
   }
   Restored restored;
   restored.number = version.number;
@@ -165,14 +166,14 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   const uint32_t number = slot->ids().number;
   const Status status = commit_copy(set, slot, source, block_bytes);
   if (status.ok()) return number;
-  const std::string text = last_detail();
+  const SavedFailure saved(status);
   lease = {};
   // The blocks of a slot that was made for this are missing elsewhere.
   if (is_new && status.code() == ENOSPC) {
     shelf->drop(number);
     remove_slot(set.fs(), set.directory(), number).ignore();  // stays free then
   }
-  return fail(status.code(), "%s", text.c_str());
+  return saved.restored();
 }
 
 void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {

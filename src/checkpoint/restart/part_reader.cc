@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
+#include "base/saved_failure.h"
 #include "checkpoint/store/checksum_list.h"
 #include "file/data/io.h"
 
@@ -110,11 +111,11 @@ class EitherPart : public PartReader {
     const Status status = first_->verify(area, blocks);
     look.blocks.insert(look.blocks.end(), blocks.begin(), blocks.end());
     if (status.ok() || !is_of_medium(status)) return status;
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     // All that is read of this area comes from there, also what was right here.
     CAIRN_TRY(second_->verify(area, look.blocks));
     look.is_second = true;
-    if (why_.empty()) why_ = text;
+    if (why_.empty()) why_ = saved.text();
     return Status();
   }
   Status read(const Area& area, uint64_t at, uint8_t* to, uint64_t size) override {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/coarse_clock.h"
+#include "base/saved_failure.h"
 #include "checkpoint/run/patience.h"
 #include "pool/lanes/lock.h"
 
@@ -298,9 +299,9 @@ Result<int64_t> Run::meet_nodes(Purpose purpose, int64_t value, uint64_t arrived
       bool all_here = false;
       const Status status = look_at_meeting(purpose, arrived, &all_here);
       if (is_leader() && (all_here || !status.ok())) {
-        const std::string text = status.ok() ? "" : last_detail();
+        const SavedFailure saved(status);
         CAIRN_TRY(tell_nodes(purpose, status));
-        if (!status.ok()) return fail(status.code(), "%s", text.c_str());
+        if (!status.ok()) return saved.restored();
         continue;
       }
       if (!status.ok() && met.load() < meetings_) return status;

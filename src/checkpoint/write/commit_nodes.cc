@@ -5,11 +5,8 @@
 namespace cairn::checkpoint {
 
 Status CommitNodes::keep(const Status& status) {
-  if (!status.ok() && failed_.ok()) {
-    failed_ = status;
-    text_ = last_detail();
-  }
-  return failed_.ok() ? failed_ : fail(failed_.code(), "%s", text_.c_str());
+  failed_.keep(status);
+  return failed_.restored();
 }
 
 Status CommitNodes::begin(const NodePrepared& own) {

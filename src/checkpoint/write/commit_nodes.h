@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "checkpoint/run/exchange.h"
 #include "checkpoint/store/records.h"
 
@@ -71,8 +72,7 @@ class CommitNodes {
   NodeDecided decided_{};
   std::vector<NodeDecided> all_decided_;
   NodesVerdict verdict_;
-  Status failed_;  // the exchange
-  std::string text_;
+  SavedFailure failed_;  // the exchange
 };
 
 }  // namespace cairn::checkpoint

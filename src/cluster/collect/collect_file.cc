@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/saved_failure.h"
 #include "cluster/record/base_file.h"
 #include "cluster/record/directories.h"
 #include "cluster/record/way.h"
@@ -147,13 +148,13 @@ Status FileCollector::collect() {
   if (status.ok() && !find_missing()) status = publish();
   if (status.code() != ESTALE) return status;
   // A faster node may have published the file meanwhile: it removes the record before the marks.
-  const std::string detail = last_detail();
+  const SavedFailure saved(status);
   CAIRN_TRY(open_places());
   published = is_published();
   if (!published.ok()) return published.status();
   if (*published) return settle();
   CAIRN_TRY(check_record());
-  return fail(ESTALE, "%s", detail.c_str());
+  return saved.restored();
 }
 
 // Somebody has renamed it and went no further.

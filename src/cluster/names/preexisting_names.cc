@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/saved_failure.h"
 #include "cluster/local/local_entry.h"
 #include "cluster/rpc/broadcast.h"
 #include "file/namespace/resolve.h"
@@ -150,15 +151,10 @@ Status tell_names(Job& job) {
   }
   if (nodes.empty()) return Status();
   CAIRN_TRY_ASSIGN(names, preexisting_names(job));
-  Status status;
-  std::string told;
+  SavedFailure first;
   std::string text;
   const auto flush = [&] {
-    const Status sent = tell(job, nodes, text);
-    if (!sent.ok() && status.ok()) {
-      status = sent;
-      told = last_detail();
-    }
+    first.keep(tell(job, nodes, text));
     text.clear();
   };
   for (const NameChange& name : names) {
@@ -167,24 +163,25 @@ Status tell_names(Job& job) {
     if (text.size() + longest > most_written) flush();
   }
   if (!text.empty()) flush();
-  return status.ok() ? status : fail(status.code(), "%s", told.c_str());
+  return first.restored();
 }
 
 Status make_told_names(Job& job, const std::string& names) {
-  Status status;
-  std::string told;
+  SavedFailure first;
   NameChange name = {};
   for (size_t at = 0; at < names.size();) {
     if (!take(names, &at, &name)) return fail(EINVAL, "another node sent invalid names");
     const Status made = change_name(job, name);
-    if (made.ok() || is_the_same(job, name) || !status.ok()) continue;
-    status = made;
-    told = last_detail();
+    if (made.ok() || is_the_same(job, name) || !first.ok()) continue;
     if (made.code() == EEXIST || made.code() == ENOTDIR)
-      told = name.path +
-             ": two nodes had different files there before the job; each node keeps its own";
+      first.keep(fail(made.code(),
+                      "%s: two nodes had different files there before the job; each node keeps its"
+                      " own",
+                      name.path.c_str()));
+    else
+      first.keep(made);
   }
-  return status.ok() ? status : fail(status.code(), "%s", told.c_str());
+  return first.restored();
 }
 
 }  // namespace cairn::cluster

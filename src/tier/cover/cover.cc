@@ -90,10 +90,10 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   if (status.ok() && options.left) status = discard_earlier(fs, *covers, *path, options);
   if (status.ok()) status = make_cover(fs, *covers, cover_name(*path), wanted);
   if (!status.ok()) {
-    const std::string text = last_detail();
+    const SavedFailure saved(status);
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())
       drop_claim(fs, *path, wanted.owner).ignore();  // the caller gets the first failure
-    return fail(status.code(), "%s", text.c_str());
+    return saved.restored();
   }
   return enter(fs, *covers, *path, options.when_alone);
 }
@@ -144,9 +144,9 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
   if (status.ok()) status = remove_record(fs, cover.covers, cover.name);
   if (!status.ok()) {
     // This process remains a member. If this fails, other processes do not count it.
-    const std::string detail = last_detail();
+    const SavedFailure saved(status);
     become_member(cover).ignore();
-    return fail(status.code(), "%s", detail.c_str());
+    return saved.restored();
   }
   // From here on the cover does not exist. If this process is killed, the next one that opens a
   // cover removes the rest.

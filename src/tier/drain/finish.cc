@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
@@ -206,7 +207,7 @@ void finish(DrainState& state, const Where& top) {
   // All files have their new places, so replaced files are removed. This comes first because a file
   // with several names gets another ctime when one of them is removed.
   const Status ended = state.is_whole_so_far() ? end_kept(state) : Status();
-  const std::string stays = ended.ok() ? "" : last_detail();
+  const SavedFailure stays(ended);
   std::vector<Level> way;
   file::Tree tree(state.fs, top.inode);
   way.push_back({top, "", {}, {}, 0});
@@ -238,7 +239,7 @@ void finish(DrainState& state, const Where& top) {
     list_directories(state, way.back());
   }
   // This error prevents no removal, so it is reported last.
-  if (!ended.ok()) state.failed(top.path, fail(ended.code(), "%s", stays.c_str()));
+  if (!ended.ok()) state.failed(top.path, stays.restored());
 }
 
 }  // namespace cairn::tier

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "tier/claim/kept_directory.h"
 #include "tier/drain/displace.h"
 #include "tier/drain/drain_state.h"
@@ -188,15 +189,10 @@ Status end_kept(DrainState& state) {
   if (found.empty()) return Status();
   LowerDirectory top(state, state.top);
   const int64_t fd = top.touch();
-  Status first;
-  std::string detail;
-  for (const sys::Descriptor& kept : found) {
-    const Status status = end_one(state, static_cast<int>(fd), kept.get());
-    if (status.ok() || !first.ok()) continue;
-    first = status;
-    detail = last_detail();
-  }
-  return first.ok() ? first : fail(first.code(), "%s", detail.c_str());
+  SavedFailure first;
+  for (const sys::Descriptor& kept : found)
+    first.keep(end_one(state, static_cast<int>(fd), kept.get()));
+  return first.restored();
 }
 
 }  // namespace cairn::tier
