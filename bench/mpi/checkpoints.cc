@@ -23,33 +23,20 @@
 #include <string>
 #include <vector>
 
+#include "stop.h"
 #include "stream.h"
 
 namespace {
+
+using bench::must;
+using bench::must_posix;
+using bench::stop;
 
 int rank = 0;
 int64_t size = 0;  // bytes of a rank's checkpoint
 int piece = 0;
 bool is_deleted = false;
 const char* source = nullptr;
-
-[[noreturn]] void stop(const std::string& what) {
-  std::fprintf(stderr, "checkpoints: rank %d: %s\n", rank, what.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-void must(int code, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  stop(what + ": " + text);
-}
-
-void must_posix(bool holds, const std::string& what) {
-  if (!holds) stop(what + ": " + std::strerror(errno));
-}
 
 void write_through_mpi(const std::string& path) {
   if (is_deleted) {

@@ -16,26 +16,18 @@
 #include <string>
 #include <vector>
 
+#include "stop.h"
 #include "stream.h"
 
 namespace {
 
+using bench::must;
+using bench::must_posix;
+using bench::stop;
+
 int rank = 0;
 int ranks = 1;
 int64_t per_rank = 0;
-
-[[noreturn]] void stop(const char* what, int code = MPI_SUCCESS) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-  std::fprintf(stderr, "patterns: %s %s\n", what, text);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-void must(int code, const char* what) {
-  if (code != MPI_SUCCESS) stop(what, code);
-}
 
 enum class Call : uint8_t { independent, collective };
 enum class Where : uint8_t { segment, interleaved, next_segment };
@@ -156,10 +148,10 @@ int main(int argc, char** argv) {
   const int rounds = std::atoi(argv[5]);
   const int64_t whole = per_rank * ranks;
   const int fd = open(argv[3], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || ftruncate(fd, whole) != 0) stop(argv[3]);
+  must_posix(fd >= 0 && ftruncate(fd, whole) == 0, argv[3]);
   void* mapped = mmap(nullptr, static_cast<size_t>(whole), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (mapped == MAP_FAILED) stop(argv[3]);
+  must_posix(mapped != MAP_FAILED, argv[3]);
   auto* mapping = static_cast<char*>(mapped);
   std::vector<char> buffer(size_t{4} << 20, static_cast<char>(rank + 1));
   for (const Pattern& pattern : patterns) {

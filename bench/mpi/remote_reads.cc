@@ -11,7 +11,12 @@
 #include <cstring>
 #include <vector>
 
+#include "stop.h"
+
 namespace {
+
+using bench::must;
+using bench::stop;
 
 constexpr int reader = 0;
 constexpr int owner = 1;
@@ -21,16 +26,6 @@ constexpr int64_t small_pieces = 1024;  // of one call, every other one of the f
 constexpr int64_t flushed_pieces =
     128;  // a flush for each takes milliseconds where the owner polls the window now and then
 int rank = 0;
-
-[[noreturn]] void stop(const char* what) {
-  std::fprintf(stderr, "remote_reads: %s\n", what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-void must(int code, const char* what) {
-  if (code != MPI_SUCCESS) stop(what);
-}
 
 // The barrier is over for the owner when the reader has come to it.
 template <typename Pass>

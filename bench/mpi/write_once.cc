@@ -12,23 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "stop.h"
+
 namespace {
 
+using bench::must;
+using bench::must_posix;
+using bench::stop;
+
 int rank = 0;
-
-[[noreturn]] void stop(const std::string& what) {
-  std::fprintf(stderr, "write_once: rank %d: %s\n", rank, what.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-void must(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  stop(std::string(what) + ": " + text);
-}
 
 // Slowest rank's seconds for writes write(0 .. count - 1).
 template <typename Write>
@@ -59,9 +51,9 @@ int main(int argc, char** argv) {
   if (way == "posix") {
     unlink(path.c_str());
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) stop(path);
+    must_posix(fd >= 0, path);
     seconds = timed(size / piece, [&](int64_t i) {
-      if (pwrite(fd, bytes(i), static_cast<size_t>(piece), i * piece) != piece) stop("pwrite");
+      must_posix(pwrite(fd, bytes(i), static_cast<size_t>(piece), i * piece) == piece, path);
     });
     close(fd);
     unlink(path.c_str());

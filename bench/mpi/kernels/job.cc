@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "../stop.h"
+
 namespace kernels {
 namespace {
 
@@ -64,11 +66,7 @@ void fail(const std::string& object, const std::string& what) {
 }
 
 void must(int code, const std::string& object, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  fail(object, what + " failed: " + text);
+  if (code != MPI_SUCCESS) fail(object, what + " failed: " + bench::error_text(code));
 }
 
 void usage_error(const std::string& text) {

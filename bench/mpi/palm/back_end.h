@@ -6,9 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "../stop.h"
 #include "model.h"
 
 namespace palm {
+
+using bench::must;
+using bench::must_posix;
+using bench::stop;
 
 class BackEnd {
  public:
@@ -33,11 +38,6 @@ std::unique_ptr<BackEnd> adios2(const std::string& directory);         // null: 
 // What memory can do: all ranks copy their bytes into a warm mapping and back. `piece`: with a CRC
 // of pieces of so many bytes, between the copies; 0: without.
 std::unique_ptr<BackEnd> copying(const std::string& directory, int64_t piece);
-
-// Ends all ranks.
-[[noreturn]] void stop(const std::string& what);
-void must(int code, const std::string& what);
-void must_posix(bool holds, const std::string& what);
 
 uint32_t crc(uint32_t before, const char* data, int64_t bytes);
 
