@@ -33,29 +33,25 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-std::string file_system_name(int64_t type) {
-  switch (type) {
-    case TMPFS_MAGIC:
-      return "tmpfs";
-    case EXT4_SUPER_MAGIC:
-      return "ext4";
-    case XFS_SUPER_MAGIC:
-      return "xfs";
-    case BTRFS_SUPER_MAGIC:
-      return "btrfs";
-    case OVERLAYFS_SUPER_MAGIC:
-      return "overlay";
-    case NFS_SUPER_MAGIC:
-      return "nfs";
-    case 0x0BD00BD0:
-      return "lustre";
-    case 0x47504653:
-      return "gpfs";
-    case 0x19830326:
-      return "beegfs";
-    default:
-      return fmt::format("type {:#x}", type);
-  }
+struct FileSystemKind {
+  int64_t type = 0;
+  std::string name;
+  bool is_network = false;
+};
+
+FileSystemKind kind_of(int64_t type) {
+  static const FileSystemKind kinds[] = {{TMPFS_MAGIC, "tmpfs"},
+                                         {EXT4_SUPER_MAGIC, "ext4"},
+                                         {XFS_SUPER_MAGIC, "xfs"},
+                                         {BTRFS_SUPER_MAGIC, "btrfs"},
+                                         {OVERLAYFS_SUPER_MAGIC, "overlay"},
+                                         {NFS_SUPER_MAGIC, "nfs", true},
+                                         {0x0BD00BD0, "lustre", true},
+                                         {0x47504653, "gpfs", true},
+                                         {0x19830326, "beegfs", true}};
+  for (const FileSystemKind& kind : kinds)
+    if (kind.type == type) return kind;
+  return {type, fmt::format("type {:#x}", type)};
 }
 
 // Mount point and options of the file system that holds `path`.
@@ -101,8 +97,7 @@ void look_at_place(const Config& config, Findings& all) {
                      usable ? where + ": a dax device" : system_error(where, errno)});
       return;
     }
-    const std::string name = file_system_name(fs.f_type);
-    const bool network = name == "nfs" || name == "lustre" || name == "gpfs" || name == "beegfs";
+    const auto [type, name, network] = kind_of(fs.f_type);
     const bool writable = access(where.c_str(), W_OK | X_OK) == 0;
     all.push_back(
         {network || !writable ? Level::wrong : Level::fine, "pool directory",

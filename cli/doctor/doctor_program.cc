@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "doctor/doctor.h"
 #include "doctor/elf_file.h"
@@ -88,22 +89,18 @@ void look_at_privileges(const std::string& path, Findings& all) {
 
 // False: nothing more can be said about the program.
 bool look_at_kind(const std::string& path, const ElfFile& elf, Findings& all) {
-  if (elf.machine != native_machine() || !elf.is_64_bit) {
-    all.push_back({Level::wrong, "kind",
-                   path + " is built for another machine or for 32 bits: the preloaded library "
-                          "cannot be loaded into it"});
-    return false;
-  }
-  if (elf.is_go) {
-    all.push_back({Level::wrong, "kind",
-                   path + " is written in Go: its system calls bypass every preloaded library"});
-    return false;
-  }
-  if (!elf.has_interpreter || !elf.is_dynamic) {
-    all.push_back(
-        {Level::wrong, "kind", path + " is linked statically: nothing can be preloaded into it"});
-    return false;
-  }
+  const std::pair<bool, const char*> obstacles[] = {
+      {elf.machine != native_machine() || !elf.is_64_bit,
+       "is built for another machine or for 32 bits: the preloaded library cannot be loaded into "
+       "it"},
+      {elf.is_go, "is written in Go: its system calls bypass every preloaded library"},
+      {!elf.has_interpreter || !elf.is_dynamic,
+       "is linked statically: nothing can be preloaded into it"}};
+  for (const auto& [is_one, text] : obstacles)
+    if (is_one) {
+      all.push_back({Level::wrong, "kind", path + " " + text});
+      return false;
+    }
   all.push_back({Level::fine, "kind", path + " is a dynamic program: it can be served"});
   return true;
 }

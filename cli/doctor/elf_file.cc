@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace cairn::cli {
 namespace {
@@ -59,38 +60,18 @@ struct Dynamic {
 };
 
 Dynamic read_dynamic(const Image& image, const Elf64_Phdr& segment) {
+  constexpr std::pair<Elf64_Sxword, uint64_t Dynamic::*> numbers[] = {
+      {DT_SYMTAB, &Dynamic::symbols},     {DT_STRTAB, &Dynamic::strings},
+      {DT_STRSZ, &Dynamic::strings_size}, {DT_HASH, &Dynamic::hash},
+      {DT_GNU_HASH, &Dynamic::gnu_hash},  {DT_RUNPATH, &Dynamic::runpath},
+      {DT_RPATH, &Dynamic::rpath}};
   Dynamic dynamic;
   Elf64_Dyn entry{};
   for (uint64_t at = 0; at + sizeof entry <= segment.p_filesz; at += sizeof entry) {
     if (!image.read(segment.p_offset + at, &entry) || entry.d_tag == DT_NULL) break;
-    switch (entry.d_tag) {
-      case DT_NEEDED:
-        dynamic.needed.push_back(entry.d_un.d_val);
-        break;
-      case DT_SYMTAB:
-        dynamic.symbols = entry.d_un.d_ptr;
-        break;
-      case DT_STRTAB:
-        dynamic.strings = entry.d_un.d_ptr;
-        break;
-      case DT_STRSZ:
-        dynamic.strings_size = entry.d_un.d_val;
-        break;
-      case DT_HASH:
-        dynamic.hash = entry.d_un.d_ptr;
-        break;
-      case DT_GNU_HASH:
-        dynamic.gnu_hash = entry.d_un.d_ptr;
-        break;
-      case DT_RUNPATH:
-        dynamic.runpath = entry.d_un.d_val;
-        break;
-      case DT_RPATH:
-        dynamic.rpath = entry.d_un.d_val;
-        break;
-      default:
-        break;
-    }
+    if (entry.d_tag == DT_NEEDED) dynamic.needed.push_back(entry.d_un.d_val);
+    for (const auto& [tag, number] : numbers)
+      if (entry.d_tag == tag) dynamic.*number = entry.d_un.d_val;  // d_ptr is the same bytes
   }
   return dynamic;
 }
