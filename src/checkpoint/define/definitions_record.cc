@@ -5,83 +5,19 @@
 #include <string_view>
 
 #include "base/bounded_reader.h"
+#include "checkpoint/define/definition_difference.h"
+#include "checkpoint/define/definition_fields.h"
 #include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 namespace {
 
-// Processes of one run have the same Cairn, so these have no version. What is equal on all ranks
-// comes first of each variable.
+// Processes of one run have the same Cairn, so these have no version.
 struct RecordBegin {
   uint32_t ranks;
   uint32_t block_shift;
   uint64_t variables;
 };
-
-struct SharedFields {
-  uint8_t kind;
-  uint8_t owner;
-  uint8_t type;
-  uint8_t is_required;
-  uint32_t dimensions;
-  uint64_t element_size;
-  uint64_t extent[max_dimensions];
-};
-
-struct OwnFields {
-  Order order;
-  uint8_t reserved1;
-  Halo halo_low;
-  Halo halo_high;
-  uint32_t reserved2;
-  uint64_t offset[max_dimensions];
-  uint64_t count[max_dimensions];
-};
-
-template <typename T>
-void append(std::vector<uint8_t>* bytes, const T& value) {
-  static_assert(std::has_unique_object_representations_v<T>);
-  const auto* begin = reinterpret_cast<const uint8_t*>(&value);
-  bytes->insert(bytes->end(), begin, begin + sizeof value);
-}
-
-void append_text(std::vector<uint8_t>* bytes, std::string_view text) {
-  append(bytes, static_cast<uint64_t>(text.size()));
-  bytes->insert(bytes->end(), text.begin(), text.end());
-}
-
-std::vector<uint8_t> encode_shared(const std::string& name, const Definition& one) {
-  std::vector<uint8_t> bytes;
-  append_text(&bytes, name);
-  SharedFields fields{};
-  fields.kind = static_cast<uint8_t>(one.kind);
-  fields.owner = static_cast<uint8_t>(one.owner);
-  fields.type = static_cast<uint8_t>(one.place.view.type());
-  fields.is_required = one.is_required ? 1 : 0;
-  fields.dimensions = is_counted(one.kind) ? 1 : one.whole.dimensions;
-  fields.element_size = one.place.view.element_size();
-  std::copy(one.whole.count.begin(), one.whole.count.end(), fields.extent);
-  append(&bytes, fields);
-  append(&bytes, static_cast<uint64_t>(one.aliases.size()));
-  for (const std::string& alias : one.aliases) append_text(&bytes, alias);
-  append_text(&bytes, one.over);
-  append_text(&bytes, one.key);
-  append(&bytes, static_cast<uint64_t>(one.attributes.size()));
-  bytes.insert(bytes.end(), one.attributes.begin(), one.attributes.end());
-  return bytes;
-}
-
-OwnFields own_fields(const Definition& one) {
-  OwnFields own{};
-  own.order = one.place.view.order();
-  for (unsigned k = 0; k < one.whole.dimensions; ++k) {
-    own.halo_low[k] = static_cast<uint16_t>(one.place.view.halo_low(k));
-    own.halo_high[k] = static_cast<uint16_t>(one.place.view.halo_high(k));
-  }
-  std::copy(one.box.offset.begin(), one.box.offset.end(), own.offset);
-  std::copy(one.box.count.begin(), one.box.count.end(), own.count);
-  return own;
-}
 
 // What all ranks of a node have defined: the fields that are equal on all of them, then, for each
 // variable, its own fields and the number of its table of boxes, then the tables. Variables whose
@@ -101,101 +37,6 @@ struct NodeFields {
   Halo halo_high;
   uint32_t table;
 };
-
-Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields) {
-  BoundedReader reader(bytes.data(), bytes.size());
-  variable->name = reader.text(reader.take<uint64_t>());
-  *fields = reader.take<SharedFields>();
-  variable->type = static_cast<Type>(fields->type);
-  variable->is_required = fields->is_required != 0;
-  variable->element_size = fields->element_size;
-  variable->dimensions = fields->dimensions;
-  const auto aliases = reader.take<uint64_t>();
-  for (uint64_t i = 0; i < aliases && reader.ok(); ++i)
-    variable->aliases.emplace_back(reader.text(reader.take<uint64_t>()));
-  variable->over = reader.text(reader.take<uint64_t>());
-  variable->key = reader.text(reader.take<uint64_t>());
-  const std::string_view attributes = reader.text(reader.take<uint64_t>());
-  variable->attributes.assign(attributes.begin(), attributes.end());
-  if (!reader.ok() || fields->dimensions > max_dimensions)
-    return fail(EINVAL, "definitions are cut off");
-  return Status();
-}
-
-std::string shown_type(const SharedFields& fields) {
-  const TypeTraits* const traits = traits_of(static_cast<Type>(fields.type));
-  if (traits == nullptr) return "type " + std::to_string(fields.type);
-  const std::string size = traits->size == 0 ? " of " + std::to_string(fields.element_size) +
-                                                   (fields.element_size == 1 ? " byte" : " bytes")
-                                             : "";
-  return traits->name + size;
-}
-
-// As the kinds of cairn_distribution are called.
-std::string shown_kind(uint8_t kind) {
-  switch (static_cast<DecompositionKind>(kind)) {
-    case DecompositionKind::replicated:
-      return "replicated";
-    case DecompositionKind::grid:
-    case DecompositionKind::boxes:
-    case DecompositionKind::darray:
-      return "block";
-    case DecompositionKind::ragged:
-      return "ragged";
-    case DecompositionKind::particles:
-      return "particles";
-    case DecompositionKind::per_rank:
-      return "per rank";
-  }
-  return std::to_string(kind);
-}
-
-std::string shown_name(const std::string& name) {
-  return name.empty() ? "none" : "'" + shown_text(name) + "'";
-}
-
-std::string shown_extents(const SharedFields& fields) {
-  std::string text;
-  for (unsigned k = 0; k < fields.dimensions; ++k)
-    text += (k == 0 ? "" : " x ") + std::to_string(fields.extent[k]);
-  return text.empty() ? "a scalar" : text;
-}
-
-// In what two ranks define a variable differently.
-std::string find_difference(const VariableDefinition& a, const SharedFields& first,
-                            const VariableDefinition& b, const SharedFields& other) {
-  const auto both = [](const char* what, const std::string& one, const std::string& another) {
-    return std::string(what) + " " + one + " and " + another;
-  };
-  if (first.kind != other.kind) return both("kind", shown_kind(first.kind), shown_kind(other.kind));
-  if (shown_type(first) != shown_type(other))
-    return both("type", shown_type(first), shown_type(other));
-  if (shown_extents(first) != shown_extents(other))
-    return both("global array", shown_extents(first), shown_extents(other));
-  if (first.owner != other.owner)
-    return both("owner", std::to_string(first.owner), std::to_string(other.owner));
-  if (a.over != b.over) return both("over", shown_name(a.over), shown_name(b.over));
-  if (a.key != b.key) return both("key", shown_name(a.key), shown_name(b.key));
-  if (a.is_required != b.is_required) return "CAIRN_OPTIONAL";
-  return a.attributes != b.attributes ? "attributes" : "aliases";
-}
-
-// How the definitions of one variable differ between two ranks.
-Status differs(std::string_view first, std::string_view other, uint32_t first_rank,
-               uint32_t other_rank) {
-  VariableDefinition a;
-  VariableDefinition b;
-  SharedFields fields{};
-  SharedFields other_fields{};
-  CAIRN_TRY(parse_shared(first, &a, &fields));
-  CAIRN_TRY(parse_shared(other, &b, &other_fields));
-  if (a.name != b.name)
-    return fail(EINVAL, "variable '%s' is defined on only one of the ranks %u and %u",
-                shown_text(std::min(a.name, b.name)).c_str(), first_rank, other_rank);
-  return fail(EINVAL, "variable '%s' is defined differently on ranks %u and %u: %s",
-              shown_text(a.name).c_str(), first_rank, other_rank,
-              find_difference(a, fields, b, other_fields).c_str());
-}
 
 Status count_differs(uint64_t first, uint64_t other, uint32_t first_rank, uint32_t other_rank) {
   return fail(EINVAL, "rank %u defines %llu variables, rank %u %llu", first_rank,

@@ -1,0 +1,53 @@
+// What a rank tells of a variable that it has defined, as bytes: what is equal on all ranks, then
+// what is its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "checkpoint/layout/layout.h"
+#include "checkpoint/define/definitions.h"
+
+namespace cairn::checkpoint {
+
+struct SharedFields {
+  uint8_t kind;
+  uint8_t owner;
+  uint8_t type;
+  uint8_t is_required;
+  uint32_t dimensions;
+  uint64_t element_size;
+  uint64_t extent[max_dimensions];
+};
+
+struct OwnFields {
+  Order order;
+  uint8_t reserved1;
+  Halo halo_low;
+  Halo halo_high;
+  uint32_t reserved2;
+  uint64_t offset[max_dimensions];
+  uint64_t count[max_dimensions];
+};
+
+template <typename T>
+void append(std::vector<uint8_t>* bytes, const T& value) {
+  static_assert(std::has_unique_object_representations_v<T>);
+  const auto* begin = reinterpret_cast<const uint8_t*>(&value);
+  bytes->insert(bytes->end(), begin, begin + sizeof value);
+}
+
+inline void append_text(std::vector<uint8_t>* bytes, std::string_view text) {
+  append(bytes, static_cast<uint64_t>(text.size()));
+  bytes->insert(bytes->end(), text.begin(), text.end());
+}
+
+std::vector<uint8_t> encode_shared(const std::string& name, const Definition& one);
+OwnFields own_fields(const Definition& one);
+// EINVAL: the bytes are cut off.
+Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields);
+
+}  // namespace cairn::checkpoint
