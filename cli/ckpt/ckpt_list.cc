@@ -168,6 +168,7 @@ bool is_unknown(const CkptVariable& variable) {
 }
 
 std::string kind_text(const CkptVariable& variable) {
+  if (variable.kind == CAIRN_DARRAY) return "  block-cyclic";
   if (!variable.is_counted())
     return variable.is_replicated && !variable.shape.empty() ? "  replicated" : "";
   std::string text = "  " + counted_kind_text(variable.kind);
@@ -188,6 +189,7 @@ Json variable_json(const CkptVariable& variable) {
               {"required", variable.is_required},
               {"attributes", attributes_json(variable.attributes)}};
   if (variable.is_counted()) all["kind"] = counted_kind_text(variable.kind);
+  if (variable.kind == CAIRN_DARRAY) all["kind"] = "darray";
   if (!variable.over.empty()) all["over"] = json_text(variable.over);
   if (!variable.key.empty()) all["key"] = json_text(variable.key);
   return all;

@@ -205,6 +205,8 @@ typedef struct cairn_array {
 enum cairn_distribution_kind {
   CAIRN_REPLICATED = 1, /* all ranks hold the same; rank 0's is kept */
   CAIRN_BLOCK = 2,      /* a box of a global array; counts are the extents less the halo */
+  CAIRN_DARRAY = 4,     /* block-cyclic: a global array dealt out to a grid of processes, as by
+                         * MPI_Type_create_darray and in ScaLAPACK */
   /* Arrays of one dimension of which each rank has any number of elements, another one in each
    * version. A restart finds out how many a rank gets: the getter is told by extent[0] and makes
    * room. Without a getter the array has to have that many (-EMSGSIZE). */
@@ -218,13 +220,25 @@ enum cairn_distribution_kind {
 #define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
 #define CAIRN_OWNER_HIGHEST_RANK 2U
 
+/* How a dimension of a DARRAY is dealt out to the processes that the grid has along it. Of P
+ * processes, number p has the blocks p, p + P, p + 2 P and so on, one after the other in its array.
+ */
+enum cairn_distribute {
+  CAIRN_DISTRIBUTE_BLOCK = 1,  /* one block each, of extent / P elements, rounded up */
+  CAIRN_DISTRIBUTE_CYCLIC = 2, /* blocks in turn, of one element */
+  CAIRN_DISTRIBUTE_NONE = 3    /* not at all: P is 1 */
+};
+#define CAIRN_RANKS_FORTRAN 1U /* in a grid of processes the first coordinate moves fastest */
+
 /* How the ranks' arrays make up one variable. The boxes of all ranks tile the global array, or with
  * an owner rule overlap and cover it. A rank may have none (an extent of 0, less halo). */
 typedef struct cairn_distribution {
   uint32_t struct_size;
   uint32_t kind;  /* enum cairn_distribution_kind */
   uint32_t owner; /* of BLOCK: CAIRN_OWNER_..., 0: boxes may not overlap */
-  uint32_t reserved;
+  /* Of DARRAY: how ranks stand in the grid. 0: the last coordinate moves fastest, as with MPI and
+   * BLACS's row-major grids; CAIRN_RANKS_FORTRAN: as with BLACS's column-major ones. */
+  uint32_t rank_order;
   /* By dimension of the global array, slowest in a file first. REPLICATED: all 0 means the array's
    * extents. */
   int64_t global[CAIRN_MAX_DIMENSIONS];
@@ -242,6 +256,13 @@ typedef struct cairn_distribution {
    * That variable has `over` and no key. A key that is the number of no cell: -EINVAL from write.
    */
   const char* key;
+  /* DARRAY, by dimension of the global array. The grid's processes are all ranks. The array of this
+   * process has the elements that it is dealt and no halo: as many as ScaLAPACK's NUMROC says, with
+   * a first process (RSRC, CSRC) of 0. If an array has others, or the grid is not of all ranks,
+   * the next write, restart_test or read fails on all ranks with -EINVAL and names the ranks. */
+  uint32_t processes[CAIRN_MAX_DIMENSIONS + 1];
+  uint32_t distribute[CAIRN_MAX_DIMENSIONS + 1]; /* enum cairn_distribute */
+  int64_t block[CAIRN_MAX_DIMENSIONS];           /* elements of a block; 0: as said there */
 } cairn_distribution;
 
 #define CAIRN_ARRAY_TO_WRITE 1 /* the library is about to read the array */
@@ -283,12 +304,12 @@ typedef struct cairn_definition {
  * the next write, restart_test or read compares the definitions of all ranks, and fails with
  * -EINVAL if they differ or do not tile. No call is sent to other ranks, and none is waited for.
  * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
- * global array), -ENOSYS (a kind that this release does not have), -EOVERFLOW (beyond the limits of
- * the format), -ENOSPC (the set has no version to read, and what this rank has defined is more than
- * its pool can ever hold; the text says both sizes). A program that writes one version needs room
- * for one, and a loop for keep + 1. Where the pool has not that much, if all ranks of the node
- * define as much as this one, define returns 0 and cairn_last_error() is a text that begins with
- * "warning: ". Else it is empty after a define that returned 0. */
+ * global array, blocks that do not hold an array), -EOVERFLOW (beyond the limits of the format),
+ * -ENOSPC (the set has no version to read, and what this rank has defined is more than its pool can
+ * ever hold; the text says both sizes). A program that writes one version needs room for one, and a
+ * loop for keep + 1. Where the pool has not that much, if all ranks of the node define as much as
+ * this one, define returns 0 and cairn_last_error() is a text that begins with "warning: ". Else it
+ * is empty after a define that returned 0. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,

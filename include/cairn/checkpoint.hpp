@@ -220,6 +220,17 @@ struct Block {
   uint32_t owner = 0;          /* CAIRN_OWNER_... */
 };
 
+/* A global array that is dealt out in blocks to a grid of all ranks, as by ScaLAPACK. The array is
+ * what this rank is dealt. By dimension of the global array: */
+struct Darray {
+  std::vector<int64_t> global;
+  std::vector<uint32_t> processes;
+  std::vector<int64_t> block{};       /* elements of a block; none: as CAIRN_DISTRIBUTE_... says */
+  std::vector<uint32_t> distribute{}; /* CAIRN_DISTRIBUTE_...; none: CYCLIC */
+  std::vector<uint8_t> axis{};        /* as of Block */
+  uint32_t rank_order = 0;            /* CAIRN_RANKS_FORTRAN: the first coordinate moves fastest */
+};
+
 /* An array of one dimension of which each rank has any number of elements, another one in each
  * version. The vector is resized when it is filled. */
 struct Counted {
@@ -360,6 +371,10 @@ class Checkpoint {
               const Details& details = {}) {
     register_array(always, name, array, place(array, block), details, nullptr);
   }
+  void define(const std::string& name, const Array& array, const Darray& darray,
+              const Details& details = {}) {
+    register_array(always, name, array, place(array, darray), details, nullptr);
+  }
   /* `where` says where the array is when the library asks; its shape stays. */
   void define(const std::string& name, std::function<Array()> where, const Details& details = {}) {
     const Array now = where();
@@ -369,6 +384,11 @@ class Checkpoint {
               const Details& details = {}) {
     const Array now = where();
     register_array(always, name, now, place(now, block), details, fixed(std::move(where)));
+  }
+  void define(const std::string& name, std::function<Array()> where, const Darray& darray,
+              const Details& details = {}) {
+    const Array now = where();
+    register_array(always, name, now, place(now, darray), details, fixed(std::move(where)));
   }
   template <detail::element T>
   void define(const std::string& name, std::vector<T>& elements, const Counted& counted,
@@ -392,6 +412,10 @@ class Checkpoint {
   void write_var(const std::string& name, const Array& array, const Block& block,
                  const Details& details = {}) {
     register_array(once, name, array, place(array, block), details, nullptr);
+  }
+  void write_var(const std::string& name, const Array& array, const Darray& darray,
+                 const Details& details = {}) {
+    register_array(once, name, array, place(array, darray), details, nullptr);
   }
   template <detail::element T>
   void write_var(const std::string& name, std::vector<T>& elements, const Counted& counted,
@@ -570,6 +594,27 @@ class Checkpoint {
       distribution.halo_high[k] = block.halo[k].high;
     }
     for (size_t k = 0; k < block.axis.size(); ++k) distribution.axis[k] = block.axis[k];
+    return distribution;
+  }
+
+  static cairn_distribution place(const Array& array, const Darray& darray) {
+    const size_t d = array.c().dimensions;
+    const auto is_other = [d](size_t size) { return size != 0 && size != d; };
+    if (darray.global.size() != d || darray.processes.size() != d ||
+        is_other(darray.block.size()) || is_other(darray.distribute.size()) ||
+        is_other(darray.axis.size()))
+      throw Error(EINVAL, "darray: expected the dimensions of the array");
+    cairn_distribution distribution = replicated();
+    distribution.kind = CAIRN_DARRAY;
+    distribution.rank_order = darray.rank_order;
+    detail::put(darray.global, distribution.global);
+    detail::put(darray.block, distribution.block);
+    for (size_t k = 0; k < d; ++k) {
+      distribution.processes[k] = darray.processes[k];
+      distribution.distribute[k] =
+          darray.distribute.empty() ? uint32_t{CAIRN_DISTRIBUTE_CYCLIC} : darray.distribute[k];
+      if (!darray.axis.empty()) distribution.axis[k] = darray.axis[k];
+    }
     return distribution;
   }
 

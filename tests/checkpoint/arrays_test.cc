@@ -240,8 +240,8 @@ TEST_F(Arrays, DefinitionsThatMeanNothing) {
   EXPECT_EQ(define(checkpoint, "a", array_of(CAIRN_TYPE_OPAQUE, &value, {}), replicated()),
             -EINVAL);
   auto unknown = replicated();
-  unknown.kind = 4;
-  EXPECT_EQ(define(checkpoint, "a", scalar, unknown), -ENOSYS);
+  unknown.kind = 3;
+  EXPECT_EQ(define(checkpoint, "a", scalar, unknown), -EINVAL);
   auto halo = block_of({4}, {0});
   halo.halo_low[0] = 5;
   EXPECT_EQ(define(checkpoint, "a", vector, halo), -EINVAL);

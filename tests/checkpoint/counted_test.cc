@@ -70,7 +70,7 @@ TEST_F(Counted, WhatDoesNotFitIsRefused) {
       -EINVAL);
   EXPECT_EQ(define_vector(checkpoint, "v", CAIRN_TYPE_FLOAT64, CAIRN_PER_RANK, &values, "counts"),
             -EINVAL);
-  EXPECT_EQ(define_vector(checkpoint, "v", CAIRN_TYPE_FLOAT64, 4, &values), -ENOSYS);
+  EXPECT_EQ(define_vector(checkpoint, "v", CAIRN_TYPE_FLOAT64, 3, &values), -EINVAL);
   ASSERT_EQ(define_vector(checkpoint, "v", CAIRN_TYPE_FLOAT64, CAIRN_RAGGED, &values, "nothing"),
             0);
   EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EINVAL);

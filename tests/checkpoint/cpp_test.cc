@@ -36,6 +36,55 @@ class Cpp : public ::testing::Test {
   PoolInMemory pool_{64 << 20};
 };
 
+// Columns of a matrix, dealt out to two ranks and read by three; `b` moves.
+TEST_F(Cpp, ADarrayIsDealtOut) {
+  constexpr int64_t columns = 7;
+  const auto run = [&](uint32_t ranks, bool reads) {
+    with_ranks(ranks, [&](uint32_t rank) {
+      Options its = options();
+      its.rank = rank;
+      its.ranks = ranks;
+      its.job = "test";
+      Checkpoint checkpoint("dealt", CAIRN_NO_COMMUNICATOR, its);
+      std::vector<double> expected;
+      for (int64_t column = 0; column < columns; ++column)
+        if (column % ranks == rank)
+          for (const int64_t row : {0, 1})
+            expected.push_back(static_cast<double>(column * 2 + row));
+      std::vector<double> a = expected;
+      if (reads) a.assign(a.size(), -1);
+      auto b = std::make_unique<std::vector<double>>(a);
+      const int64_t own = static_cast<int64_t>(a.size()) / 2;
+      const Darray dealt{.global = {2, columns}, .processes = {1, ranks}};
+      // As in Fortran: rows are contiguous.
+      checkpoint.define("a", {a.data(), {2, own}, {8, 16}}, dealt);
+      checkpoint.define(
+          "b",
+          [&] {
+            return Array(b->data(), {2, own}, {8, 16});
+          },
+          dealt);
+      b = std::make_unique<std::vector<double>>(*b);
+      if (!reads) {
+        checkpoint.begin(1);
+        checkpoint.write_var("c", {a.data(), {2, own}, {8, 16}}, dealt);
+        checkpoint.commit();
+        EXPECT_THROW(checkpoint.define("d", a, dealt), Error) << "of another dimension";
+      } else {
+        checkpoint.read(1);
+        EXPECT_EQ(a, expected);
+        EXPECT_EQ(*b, expected);
+        std::vector<double> all(2 * columns);
+        checkpoint.read_var("c", {all.data(), {2, columns}, {8, 16}});
+        for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<double>(i));
+      }
+      checkpoint.close();
+    });
+  };
+  run(2, false);
+  run(3, true);
+}
+
 TEST_F(Cpp, ArraysComeBack) {
   double scalar = 1.5;
   bool flag = true;

@@ -3,7 +3,7 @@
 //
 //   restart_program write VERSION...   continues the latest version, if there is one
 //   restart_program read VERSION       expects this version, each byte right
-#include "checkpoint_field.h"
+#include "checkpoint_matrix.h"
 
 using namespace cairn::test;
 
@@ -22,8 +22,10 @@ int main(int argc, char** argv) {
   check(cairn_checkpoint_init("field", MPI_Comm_c2f(own), nullptr, &checkpoint), 0, "init");
   MPI_Comm_free(&own);
   Field field(rank, ranks);
+  Matrix matrix(rank, ranks);
   double time = 0;
   field.define(checkpoint);
+  matrix.define(checkpoint);
   define_time(checkpoint, &time);
   cairn_checkpoint_info info{};
   info.struct_size = sizeof info;
@@ -32,6 +34,7 @@ int main(int argc, char** argv) {
     check(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info), 0, "read");
     check(static_cast<int>(info.number), static_cast<int>(version), "the version that was read");
     check(time == static_cast<double>(version) / 3 ? 0 : 1, 0, "time");
+    check(matrix.is(version) ? 0 : 1, 0, "the matrix");
     field.for_each([&](int64_t i, int64_t j, int64_t k, const double* element) {
       const double expected = value(i, j, k, version);
       check(std::memcmp(element, &expected, sizeof expected), 0, "an element");
@@ -45,6 +48,7 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
       const int64_t version = std::atoll(argv[i]);
       time = static_cast<double>(version) / 3;
+      matrix.set(version);
       field.for_each([&](int64_t x, int64_t y, int64_t z, double* element) {
         *element = value(x, y, z, version);
       });

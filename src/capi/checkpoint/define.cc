@@ -49,6 +49,10 @@ Status put_kind(const cairn_distribution& distribution, ckpt::Definition* defini
         return fail(EINVAL, "invalid owner rule %u", distribution.owner);
       definition->owner = static_cast<ckpt::Owner>(distribution.owner);
       return Status();
+    case CAIRN_DARRAY:
+      definition->kind = ckpt::DecompositionKind::darray;
+      if (distribution.owner != 0) return fail(EINVAL, "an owner rule is for blocks");
+      return Status();
     case CAIRN_RAGGED:
     case CAIRN_PARTICLES:
     case CAIRN_PER_RANK:
@@ -58,8 +62,7 @@ Status put_kind(const cairn_distribution& distribution, ckpt::Definition* defini
       if (distribution.key != nullptr) definition->key = distribution.key;
       return Status();
     default:
-      return fail(distribution.kind == 4 ? ENOSYS : EINVAL, "distribution of unknown kind %u",
-                  distribution.kind);
+      return fail(EINVAL, "distribution of unknown kind %u", distribution.kind);
   }
 }
 
@@ -77,6 +80,29 @@ Status put_boxes(const cairn_distribution& distribution, ckpt::Definition* defin
         is_implied ? view.counts()[k] : static_cast<uint64_t>(distribution.global[k]);
     definition->box.offset[k] = static_cast<uint64_t>(distribution.offset[k]);
   }
+  return Status();
+}
+
+// All ranks say it alike, as ranks that mean the same may not have.
+Status put_darray(const cairn_distribution& distribution, ckpt::Definition* definition) {
+  ckpt::Darray darray;
+  darray.dimensions = definition->whole.dimensions;
+  darray.rank_order = distribution.rank_order;
+  for (unsigned k = 0; k < darray.dimensions; ++k) {
+    if (distribution.offset[k] != 0)
+      return fail(EINVAL, "dimension %u: an offset is for blocks (CAIRN_BLOCK)", k);
+    if (distribution.block[k] < 0)
+      return fail(EINVAL, "dimension %u: blocks of %lld elements", k,
+                  static_cast<long long>(distribution.block[k]));
+    // Of a dimension that is not distributed the length says nothing.
+    const bool is_whole = distribution.distribute[k] == CAIRN_DISTRIBUTE_NONE;
+    darray.along[k] = {distribution.processes[k], distribution.distribute[k],
+                       is_whole ? 0 : static_cast<uint64_t>(distribution.block[k])};
+  }
+  if (darray.dimensions == 0) return fail(EINVAL, "a scalar is not dealt out; CAIRN_REPLICATED");
+  if (!volume(definition->whole)) return fail(EOVERFLOW, "more than 2^62 elements");
+  CAIRN_TRY(darray.check(definition->whole));
+  definition->darray = darray.canonical(definition->whole);
   return Status();
 }
 
@@ -127,6 +153,8 @@ Result<ckpt::Definition> make_definition(const cairn_array& array,
   CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
   definition.place = {view, static_cast<uint8_t*>(array.base)};
   if (!ckpt::is_counted(definition.kind)) CAIRN_TRY(put_boxes(distribution, &definition));
+  if (definition.kind == ckpt::DecompositionKind::darray)
+    CAIRN_TRY(put_darray(distribution, &definition));
   CAIRN_TRY(put_more(more, array, distribution, &definition));
   return definition;
 }

@@ -18,6 +18,8 @@ uint32_t kind_of(ckpt::DecompositionKind kind) {
   switch (kind) {
     case ckpt::DecompositionKind::replicated:
       return CAIRN_REPLICATED;
+    case ckpt::DecompositionKind::darray:
+      return CAIRN_DARRAY;
     case ckpt::DecompositionKind::ragged:
       return CAIRN_RAGGED;
     case ckpt::DecompositionKind::particles:

@@ -165,10 +165,10 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
     return stored->check();
   }
   ckpt::NeededBlocks needed(stored);
-  CAIRN_TRY(needed.add(*index, box));
+  CAIRN_TRY(needed.add(*index, section_of(box)));
   CAIRN_TRY(needed.verify());
   ckpt::CopyOut out(stored);
-  CAIRN_TRY(out.copy(*index, box, place, box.offset));
+  CAIRN_TRY(out.copy(*index, section_of(box), place));
   return stored->check();
 }
 

@@ -108,10 +108,15 @@ Result<ArrayView> ArrayView::make(const ArrayShape& shape) {
   return view;
 }
 
+int64_t ArrayView::first() const {
+  int64_t bytes = 0;
+  for (unsigned k = 0; k < dimensions_; ++k) bytes += stride_[k] * halo_low_[k];
+  return bytes;
+}
+
 Runs ArrayView::inner(const Order& order) const { return part({}, count_, order); }
 
-Runs ArrayView::part(const std::array<int64_t, max_dimensions>& offset, const Extents& count,
-                     const Order& order) const {
+Runs ArrayView::part(const Places& offset, const Extents& count, const Order& order) const {
   Strided what;
   what.dimensions = dimensions_;
   for (unsigned k = 0; k < dimensions_; ++k) {

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "checkpoint/array/box.h"
 #include "checkpoint/array/runs.h"
+#include "checkpoint/array/section.h"
 #include "checkpoint/record/types.h"
 
 namespace cairn::checkpoint {
@@ -41,13 +42,16 @@ class ArrayView {
   [[nodiscard]] uint64_t halo_high(unsigned dimension) const { return halo_high_[dimension]; }
   // The global dimensions as they lie in memory, slowest first.
   [[nodiscard]] const Order& order() const { return order_; }
+  // Bytes by dimension of the global array, and from element (0, ..., 0) of the array to the first
+  // one without halo.
+  [[nodiscard]] const Places& strides() const { return stride_; }
+  [[nodiscard]] int64_t first() const;
   // The elements without halo, in any order of the global dimensions: byte offsets from element
   // (0, ..., 0) of the array.
   [[nodiscard]] Runs inner(const Order& order) const;
   // The elements of a part that may reach into the halo: offsets from the first element without
   // halo, by dimension of the global array.
-  [[nodiscard]] Runs part(const std::array<int64_t, max_dimensions>& offset, const Extents& count,
-                          const Order& order) const;
+  [[nodiscard]] Runs part(const Places& offset, const Extents& count, const Order& order) const;
 
  private:
   Type type_ = Type::opaque;
@@ -55,7 +59,7 @@ class ArrayView {
   unsigned dimensions_ = 0;
   // All by dimension of the global array.
   Extents count_{};
-  std::array<int64_t, max_dimensions> stride_{};
+  Places stride_{};
   std::array<uint16_t, max_dimensions> halo_low_{};
   std::array<uint16_t, max_dimensions> halo_high_{};
   Order order_{};

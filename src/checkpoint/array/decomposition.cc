@@ -80,7 +80,7 @@ Status does_not_tile(const Tiling& tiling) {
 
 // The same fault in a record.
 Status damaged(Status cause) {
-  if (cause.ok() || cause.code() == EPROTONOSUPPORT || cause.code() == ENOSYS) return cause;
+  if (cause.ok() || cause.code() == EPROTONOSUPPORT) return cause;
   return annotate(Status(EUCLEAN), "damaged");
 }
 
@@ -132,6 +132,17 @@ Result<Decomposition> Decomposition::make_boxes(uint32_t ranks, const Box& whole
   return seal(std::move(record));
 }
 
+Result<Decomposition> Decomposition::make_darray(uint32_t ranks, const Box& whole,
+                                                 const Darray& darray) {
+  CAIRN_TRY(check_whole(ranks, whole));
+  CAIRN_TRY(darray.check(whole, ranks));
+  const Darray same = darray.canonical(whole);
+  std::vector<uint8_t> record = begin_record(Kind::darray, ranks, whole);
+  set_field(&record, &DecompositionRecord::rank_order, same.rank_order);
+  append(&record, same.along.data(), same.dimensions);
+  return seal(std::move(record));
+}
+
 Status Decomposition::parse() {
   if (record_.size() < sizeof(DecompositionRecord))
     return fail(EUCLEAN, "decomposition: %zu bytes", record_.size());
@@ -140,13 +151,13 @@ Status Decomposition::parse() {
   owner_ = static_cast<Owner>(fixed.owner);
   ranks_ = fixed.ranks;
   whole_.dimensions = fixed.dimensions;
-  if (kind_ == Kind::darray)
-    return fail(ENOSYS, "decomposition: this release does not have block-cyclic arrays");
   if (fixed.kind < 1 || kind_ > Kind::per_rank)
     return fail(EINVAL, "decomposition: unknown kind %u", fixed.kind);
   if (owner_ > Owner::highest_rank || (owner_ != Owner::nobody && kind_ != Kind::boxes))
     return fail(EINVAL, "decomposition: owner rule %u", fixed.owner);
-  const bool is_cut = kind_ == Kind::grid || kind_ == Kind::boxes;
+  if (fixed.rank_order != 0 && kind_ != Kind::darray)
+    return fail(EINVAL, "decomposition: rank order %u", fixed.rank_order);
+  const bool is_cut = kind_ == Kind::grid || kind_ == Kind::boxes || kind_ == Kind::darray;
   if ((is_cut && fixed.dimensions == 0) || (is_counted(kind_) && fixed.dimensions != 0) ||
       fixed.dimensions > max_dimensions || (fixed.entries != 0 && kind_ != Kind::boxes))
     return fail(EINVAL, "decomposition: kind %u of %u dimensions, %llu entries", fixed.kind,
@@ -158,6 +169,7 @@ Status Decomposition::parse() {
   CAIRN_TRY(check_whole(ranks_, whole_));
   if (kind_ == Kind::grid) CAIRN_TRY(parse_grid());
   if (kind_ == Kind::boxes) CAIRN_TRY(parse_boxes(fixed.entries));
+  if (kind_ == Kind::darray) CAIRN_TRY(parse_darray());
   if (!is_cut && reader.left() != 0)
     return fail(EINVAL, "decomposition: %zu bytes too many", reader.left());
   hash_ = content_hash(record_.data(), record_.size());
@@ -215,6 +227,17 @@ Status Decomposition::parse_boxes(uint64_t entries) {
   return does_not_tile(check_tiling(boxes_, whole_.count, owner_ != Owner::nobody));
 }
 
+Status Decomposition::parse_darray() {
+  BoundedReader reader(record_.data(), record_.size());
+  darray_.rank_order = reader.take<DecompositionRecord>().rank_order;
+  reader.range(uint64_t{8} * whole_.dimensions);
+  darray_.dimensions = whole_.dimensions;
+  for (unsigned k = 0; k < darray_.dimensions; ++k) darray_.along[k] = reader.take<DarrayRecord>();
+  if (!reader.ok() || reader.left() != 0)
+    return fail(EINVAL, "decomposition: block-cyclic array of wrong length");
+  return darray_.check(whole_, ranks_);
+}
+
 Status Decomposition::check_boxes() const {
   for (uint64_t i = 0; i < boxes_.size(); ++i) {
     const uint32_t rank = boxes_.rank(i);
@@ -247,48 +270,75 @@ Box Decomposition::box_of(uint32_t rank) const {
   return from < boxes_.size() && boxes_.rank(from) == rank ? boxes_.box(from) : no_box();
 }
 
+Section Decomposition::section_of(uint32_t rank) const {
+  if (kind_ == Kind::darray && rank < ranks_) return darray_.section_of(whole_, rank);
+  return checkpoint::section_of(box_of(rank));
+}
+
 uint64_t Decomposition::elements_of(uint32_t rank) const {
   if (is_counted(kind_) || (kind_ == Kind::replicated && rank != 0)) return 0;
-  return volume(box_of(rank)).value_or(0);  // no more than those of the array, which were counted
+  const Box places{whole_.dimensions, {}, section_of(rank).counts()};
+  return volume(places).value_or(0);  // no more than those of the array, which were counted
 }
 
-void Decomposition::for_each_part(
-    const Box& wanted, const std::function<void(uint32_t rank, const Box& part)>& visit) const {
-  if (is_counted(kind_) || is_empty(wanted)) return;
-  if (kind_ == Kind::grid) {
-    grid_parts(wanted, visit);
-  } else if (kind_ == Kind::replicated) {
-    if (const Box part = intersection(whole_, wanted); !is_empty(part)) visit(0, part);
+std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
+  std::vector<uint32_t> holders;
+  if (is_counted(kind_) || is_empty(wanted) || is_empty(whole_)) return holders;
+  if (kind_ == Kind::grid || kind_ == Kind::darray) return holders_in_grid(wanted);
+  if (kind_ == Kind::replicated) {
+    if (meet(whole_, wanted)) holders.push_back(0);
+    return holders;
+  }
+  for (uint64_t i = 0; i < boxes_.size(); ++i)
+    if (meet(boxes_.box(i), wanted)) holders.push_back(boxes_.rank(i));
+  if (owner_ == Owner::lowest_rank) std::reverse(holders.begin(), holders.end());
+  return holders;
+}
+
+uint32_t Decomposition::processes_along(unsigned dimension) const {
+  return kind_ == Kind::grid ? grid_.cuts[dimension].pieces : darray_.along[dimension].processes;
+}
+
+// Those of the ranks that have elements of `wanted`, ascending.
+std::vector<uint32_t> Decomposition::coordinates_of(unsigned dimension,
+                                                    const Stripes& wanted) const {
+  std::vector<uint32_t> found;
+  uint32_t from = 0;
+  uint32_t to = 0;
+  if (kind_ == Kind::darray) {
+    to = darray_.holders_along(dimension, whole_.count[dimension]);
   } else {
-    for (uint64_t i = 0; i < boxes_.size(); ++i)
-      if (const Box part = intersection(boxes_.box(i), wanted); !is_empty(part))
-        visit(boxes_.rank(i), part);
+    const Cut& cut = grid_.cuts[dimension];
+    const uint64_t end = std::min(wanted.end, cut.extent);
+    if (wanted.begin >= end) return found;
+    from = cut.piece_of(wanted.begin);
+    to = cut.piece_of(end - 1) + 1;
   }
+  for (uint32_t at = from; at < to; ++at)
+    if (meet(stripes_of(dimension, at), wanted)) found.push_back(at);
+  return found;
 }
 
-void Decomposition::grid_parts(
-    const Box& wanted, const std::function<void(uint32_t rank, const Box& part)>& visit) const {
-  const Box inside = intersection(whole_, wanted);
-  if (is_empty(inside)) return;
-  std::array<uint32_t, max_dimensions> first{};
-  std::array<uint32_t, max_dimensions> last{};
-  for (unsigned k = 0; k < inside.dimensions; ++k) {
-    first[k] = grid_.cuts[k].piece_of(inside.offset[k]);
-    last[k] = grid_.cuts[k].piece_of(inside.offset[k] + inside.count[k] - 1);
+std::vector<uint32_t> Decomposition::holders_in_grid(const Section& wanted) const {
+  const Order order = kind_ == Kind::grid ? grid_.order : darray_.order();
+  std::vector<uint32_t> holders{0};
+  // From the slowest coordinate on, so that ranks ascend.
+  for (unsigned i = 0; i < wanted.dimensions; ++i) {
+    const std::vector<uint32_t> here = coordinates_of(order[i], wanted.along[order[i]]);
+    std::vector<uint32_t> ranks;
+    ranks.reserve(holders.size() * here.size());
+    for (const uint32_t slower : holders)
+      for (const uint32_t at : here) ranks.push_back(slower * processes_along(order[i]) + at);
+    holders = std::move(ranks);
   }
-  // The fastest coordinate of the ranks moves first, so that ranks ascend.
-  std::array<uint32_t, max_dimensions> piece = first;
-  for (;;) {
-    const uint32_t rank = grid_.rank_at(piece);
-    visit(rank, intersection(grid_.box_of(rank), inside));
-    unsigned i = inside.dimensions;
-    while (i != 0 && piece[grid_.order[i - 1]] == last[grid_.order[i - 1]]) {
-      piece[grid_.order[i - 1]] = first[grid_.order[i - 1]];
-      --i;
-    }
-    if (i == 0) return;
-    ++piece[grid_.order[i - 1]];
-  }
+  return holders;
+}
+
+Stripes Decomposition::stripes_of(unsigned dimension, uint32_t coordinate) const {
+  if (kind_ == Kind::darray) return darray_.stripes(dimension, whole_.count[dimension], coordinate);
+  const uint64_t begin = grid_.cuts[dimension].start(coordinate);
+  const uint64_t end = grid_.cuts[dimension].start(coordinate + 1);
+  return {begin, end, static_cast<int64_t>(begin), 0, 0};
 }
 
 }  // namespace cairn::checkpoint

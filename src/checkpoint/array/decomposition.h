@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "base/sha256.h"
 #include "base/status.h"
 #include "checkpoint/array/box.h"
 #include "checkpoint/array/box_table.h"
+#include "checkpoint/array/darray.h"
 #include "checkpoint/array/grid.h"
+#include "checkpoint/array/section.h"
 
 namespace cairn::checkpoint {
 
@@ -36,8 +37,7 @@ class Decomposition {
   Decomposition(const Decomposition&) = delete;  // parts of it are found by address
   Decomposition& operator=(const Decomposition&) = delete;
 
-  // Checks all of a record. EUCLEAN, EPROTONOSUPPORT; ENOSYS: a kind that this release does not
-  // have.
+  // Checks all of a record. EUCLEAN, EPROTONOSUPPORT.
   static Result<Decomposition> read(std::vector<uint8_t> record);
 
   // Making one. EINVAL: the boxes do not tile the array, with ranks and place in the text.
@@ -47,20 +47,21 @@ class Decomposition {
   // `entries` as append_box() makes them, by ascending rank, none of them empty.
   static Result<Decomposition> make_boxes(uint32_t ranks, const Box& whole, Owner owner,
                                           const std::vector<uint8_t>& entries);
+  // Equal meanings become equal records.
+  static Result<Decomposition> make_darray(uint32_t ranks, const Box& whole, const Darray& darray);
 
   [[nodiscard]] DecompositionKind kind() const { return kind_; }
   [[nodiscard]] Owner owner() const { return owner_; }
   [[nodiscard]] uint32_t ranks() const { return ranks_; }
   [[nodiscard]] unsigned dimensions() const { return whole_.dimensions; }
   [[nodiscard]] const Box& whole() const { return whole_; }
-  // What is stored of a rank: of a replicated array rank 0's. Empty with a count of 0 in all
-  // dimensions if that is nothing. Not for counted kinds.
-  [[nodiscard]] Box box_of(uint32_t rank) const;
+  // What is stored of a rank: of a replicated array rank 0's. Not for counted kinds.
+  [[nodiscard]] Section section_of(uint32_t rank) const;
   // The same in elements.
   [[nodiscard]] uint64_t elements_of(uint32_t rank) const;
-  // Calls visit(rank, part) by ascending rank for each rank that stores a part of `wanted`.
-  void for_each_part(const Box& wanted,
-                     const std::function<void(uint32_t rank, const Box& part)>& visit) const;
+  // The ranks that store elements of `wanted`, in the order in which these are to be stored: where
+  // boxes overlap, the later one counts.
+  [[nodiscard]] std::vector<uint32_t> holders_of(const Section& wanted) const;
 
   [[nodiscard]] const std::vector<uint8_t>& record() const { return record_; }
   [[nodiscard]] const Sha256Hash& hash() const { return hash_; }
@@ -71,8 +72,13 @@ class Decomposition {
   Status parse_grid();
   Status parse_boxes(uint64_t entries);
   Status check_boxes() const;
-  void grid_parts(const Box& wanted,
-                  const std::function<void(uint32_t rank, const Box& part)>& visit) const;
+  Status parse_darray();
+  [[nodiscard]] Box box_of(uint32_t rank) const;  // none in a darray
+  [[nodiscard]] std::vector<uint32_t> holders_in_grid(const Section& wanted) const;
+  [[nodiscard]] uint32_t processes_along(unsigned dimension) const;
+  [[nodiscard]] Stripes stripes_of(unsigned dimension, uint32_t coordinate) const;
+  [[nodiscard]] std::vector<uint32_t> coordinates_of(unsigned dimension,
+                                                     const Stripes& wanted) const;
   [[nodiscard]] Box no_box() const { return {whole_.dimensions, {}, {}}; }
 
   std::vector<uint8_t> record_;
@@ -82,6 +88,7 @@ class Decomposition {
   uint32_t ranks_ = 0;
   Box whole_;
   Grid grid_;       // of kind grid
+  Darray darray_;   // of kind darray
   BoxTable boxes_;  // of kind boxes: in record_
 };
 

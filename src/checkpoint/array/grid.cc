@@ -84,12 +84,6 @@ Box Grid::box_of(uint32_t rank) const {
   return box;
 }
 
-uint32_t Grid::rank_at(const std::array<uint32_t, max_dimensions>& piece) const {
-  uint32_t rank = 0;
-  for (unsigned i = 0; i < dimensions; ++i) rank = rank * cuts[order[i]].pieces + piece[order[i]];
-  return rank;
-}
-
 std::optional<Grid> find_grid(const BoxTable& boxes, const Extents& extents) {
   if (boxes.size() == 0 || boxes.size() > UINT32_MAX || boxes.dimensions() == 0)
     return std::nullopt;

@@ -30,8 +30,6 @@ struct Grid {
   Order order{};          // the dimensions, that of the slowest rank coordinate first
 
   [[nodiscard]] Box box_of(uint32_t rank) const;
-  // The rank with these coordinates, by dimension.
-  [[nodiscard]] uint32_t rank_at(const std::array<uint32_t, max_dimensions>& piece) const;
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 

@@ -74,13 +74,6 @@ TEST(Grid, EachElementIsInThePieceThatHoldsIt) {
         ASSERT_LE(cut.start(piece), element);
         ASSERT_GT(cut.start(piece + 1), element);
       }
-    for (uint32_t rank = 0; rank < sample.ranks; ++rank) {
-      std::array<uint32_t, max_dimensions> piece{};
-      const Box box = sample.grid.box_of(rank);
-      for (unsigned k = 0; k < box.dimensions; ++k)
-        piece[k] = sample.grid.cuts[k].piece_of(box.offset[k]);
-      ASSERT_EQ(sample.grid.rank_at(piece), rank);
-    }
   }
 }
 

@@ -7,6 +7,14 @@
 #include "checkpoint/define/definition_fields.h"
 
 namespace cairn::checkpoint {
+
+std::string shown_counts(unsigned dimensions, const Extents& counts) {
+  std::string text;
+  for (unsigned k = 0; k < dimensions; ++k)
+    text += (k == 0 ? "" : " x ") + std::to_string(counts[k]);
+  return text.empty() ? "a scalar" : text;
+}
+
 namespace {
 
 std::string shown_type(const SharedFields& fields) {
@@ -25,8 +33,9 @@ std::string shown_kind(uint8_t kind) {
       return "replicated";
     case DecompositionKind::grid:
     case DecompositionKind::boxes:
-    case DecompositionKind::darray:
       return "block";
+    case DecompositionKind::darray:
+      return "darray";
     case DecompositionKind::ragged:
       return "ragged";
     case DecompositionKind::particles:
@@ -42,10 +51,27 @@ std::string shown_name(const std::string& name) {
 }
 
 std::string shown_extents(const SharedFields& fields) {
+  return shown_counts(fields.dimensions, whole_of(fields).count);
+}
+
+std::string shown_grid(const Darray& darray) {
+  Extents processes{};
+  for (unsigned k = 0; k < darray.dimensions; ++k) processes[k] = darray.along[k].processes;
+  return shown_counts(darray.dimensions, processes);
+}
+
+// As "cyclic(64), block": a length that is not the default stands in parentheses.
+std::string shown_blocks(const Darray& darray) {
   std::string text;
-  for (unsigned k = 0; k < fields.dimensions; ++k)
-    text += (k == 0 ? "" : " x ") + std::to_string(fields.extent[k]);
-  return text.empty() ? "a scalar" : text;
+  for (unsigned k = 0; k < darray.dimensions; ++k) {
+    const DarrayRecord& one = darray.along[k];
+    text += k == 0 ? "" : ", ";
+    text += one.kind == static_cast<uint32_t>(Spread::block)    ? "block"
+            : one.kind == static_cast<uint32_t>(Spread::cyclic) ? "cyclic"
+                                                                : "whole";
+    if (one.argument != 0) text += "(" + std::to_string(one.argument) + ")";
+  }
+  return text;
 }
 
 // In what two ranks define a variable differently.
@@ -61,6 +87,11 @@ std::string find_difference(const VariableDefinition& a, const SharedFields& fir
     return both("global array", shown_extents(first), shown_extents(other));
   if (first.owner != other.owner)
     return both("owner", std::to_string(first.owner), std::to_string(other.owner));
+  if (shown_grid(first.darray) != shown_grid(other.darray))
+    return both("process grid", shown_grid(first.darray), shown_grid(other.darray));
+  if (shown_blocks(first.darray) != shown_blocks(other.darray))
+    return both("blocks", shown_blocks(first.darray), shown_blocks(other.darray));
+  if (first.darray.rank_order != other.darray.rank_order) return "rank order";
   if (a.over != b.over) return both("over", shown_name(a.over), shown_name(b.over));
   if (a.key != b.key) return both("key", shown_name(a.key), shown_name(b.key));
   if (a.is_required != b.is_required) return "CAIRN_OPTIONAL";

@@ -17,6 +17,7 @@ std::vector<uint8_t> encode_shared(const std::string& name, const Definition& on
   fields.dimensions = is_counted(one.kind) ? 1 : one.whole.dimensions;
   fields.element_size = one.place.view.element_size();
   std::copy(one.whole.count.begin(), one.whole.count.end(), fields.extent);
+  fields.darray = one.darray;
   append(&bytes, fields);
   append(&bytes, static_cast<uint64_t>(one.aliases.size()));
   for (const std::string& alias : one.aliases) append_text(&bytes, alias);
@@ -54,9 +55,16 @@ Status parse_shared(std::string_view bytes, VariableDefinition* variable, Shared
   variable->key = reader.text(reader.take<uint64_t>());
   const std::string_view attributes = reader.text(reader.take<uint64_t>());
   variable->attributes.assign(attributes.begin(), attributes.end());
-  if (!reader.ok() || fields->dimensions > max_dimensions)
+  if (!reader.ok() || fields->dimensions > max_dimensions ||
+      fields->darray.dimensions > max_dimensions)
     return fail(EINVAL, "definitions are cut off");
   return Status();
+}
+
+Box whole_of(const SharedFields& fields) {
+  Box whole{fields.dimensions, {}, {}};
+  std::copy(std::begin(fields.extent), std::end(fields.extent), whole.count.begin());
+  return whole;
 }
 
 }  // namespace cairn::checkpoint

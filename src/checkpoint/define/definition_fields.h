@@ -21,6 +21,7 @@ struct SharedFields {
   uint32_t dimensions;
   uint64_t element_size;
   uint64_t extent[max_dimensions];
+  Darray darray;
 };
 
 struct OwnFields {
@@ -49,5 +50,6 @@ std::vector<uint8_t> encode_shared(const std::string& name, const Definition& on
 OwnFields own_fields(const Definition& one);
 // EINVAL: the bytes are cut off.
 Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields);
+Box whole_of(const SharedFields& fields);
 
 }  // namespace cairn::checkpoint

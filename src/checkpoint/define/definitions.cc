@@ -17,6 +17,10 @@ Box counts_of(const ArrayView& view) { return {view.dimensions(), {}, view.count
 
 }  // namespace
 
+Section Definition::section(uint32_t rank) const {
+  return kind == DecompositionKind::darray ? darray.section_of(whole, rank) : section_of(box);
+}
+
 Result<ArrayPlace> Definition::find(ArrayUse use, uint64_t count) const {
   ArrayPlace now = place;
   const bool counts = is_counted(kind);
@@ -66,6 +70,16 @@ Status check_counted(const std::string& shown, const Definition& definition) {
   return Status();
 }
 
+// Whether its extents are those of the rank's part, ranks find out together.
+Status check_darray(const std::string& shown, Definition* definition) {
+  const ArrayView& view = definition->place.view;
+  for (unsigned k = 0; k < view.dimensions(); ++k)
+    if (view.halo_low(k) != 0 || view.halo_high(k) != 0)
+      return fail(EINVAL, "variable '%s': a block-cyclic array has no halo", shown.c_str());
+  definition->box = counts_of(view);
+  return Status();
+}
+
 }  // namespace
 
 Status check_definition(const std::string& name, Definition* definition) {
@@ -84,6 +98,11 @@ Status check_definition(const std::string& name, Definition* definition) {
                 shown.c_str(), view.dimensions(), whole.dimensions);
   if (!volume(whole))
     return fail(EOVERFLOW, "variable '%s': more than 2^62 elements", shown.c_str());
+  if (definition->kind == DecompositionKind::darray) {
+    CAIRN_TRY(check_darray(shown, definition));
+    for (const std::string& alias : definition->aliases) CAIRN_TRY(check_name(alias, "alias"));
+    return Status();
+  }
   if (definition->kind == DecompositionKind::replicated) definition->box = whole;
   if (definition->kind == DecompositionKind::boxes && whole.dimensions == 0)
     return fail(EINVAL, "variable '%s': a scalar has no blocks; CAIRN_REPLICATED", shown.c_str());

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "checkpoint/array/array_view.h"
+#include "checkpoint/array/darray.h"
 #include "checkpoint/array/decomposition.h"
 #include "checkpoint/layout/layout.h"
 
@@ -24,10 +25,13 @@ enum class ArrayUse : uint8_t { to_write = 1, to_fill = 2 };
 using ArrayGetter = std::function<Result<ArrayPlace>(ArrayUse use, uint64_t count)>;
 
 struct Definition {
-  DecompositionKind kind = DecompositionKind::replicated;  // or boxes, or a counted one
+  // Or boxes, darray, or a counted one.
+  DecompositionKind kind = DecompositionKind::replicated;
   Owner owner = Owner::nobody;
   Box whole;  // the global array
-  Box box;    // this rank's part of it; of a replicated array the whole
+  // This rank's part of it; of a replicated array the whole, of a darray the places of the part.
+  Box box;
+  Darray darray;  // of kind darray
   ArrayPlace place;
   ArrayGetter getter;  // empty: it stays there
   bool is_required = true;
@@ -37,6 +41,8 @@ struct Definition {
   std::string over;  // the variable whose cells it belongs to; empty: none
   std::string key;   // the variable that says the cell of each element
 
+  // This rank's part of the global array. Of a darray all ranks have agreed that it is dealt out.
+  [[nodiscard]] Section section(uint32_t rank) const;
   // Where the array lies now. EINVAL: it is another array than was defined.
   [[nodiscard]] Result<ArrayPlace> find(ArrayUse use, uint64_t count = 0) const;
 };

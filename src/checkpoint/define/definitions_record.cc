@@ -58,6 +58,7 @@ class JoinRanks {
 
   Result<std::vector<uint8_t>> join() {
     CAIRN_TRY_ASSIGN(begin, take_begin());
+    ranks_ = begin.ranks;
     std::vector<uint8_t> variables;
     for (uint64_t i = 0; i < begin.variables; ++i) CAIRN_TRY(take_variable(&variables));
     std::vector<uint8_t> record;
@@ -116,6 +117,8 @@ class JoinRanks {
     SharedFields shared{};
     NodeFields fields{};
     std::vector<uint8_t> boxes;
+    std::vector<Extents> places;  // of a darray, by rank
+    std::string name;
     for (size_t i = 0; i < readers_.size(); ++i) {
       BoundedReader& reader = readers_[i];
       const std::string_view its = reader.text(reader.take<uint64_t>());
@@ -125,6 +128,7 @@ class JoinRanks {
         first = its;
         VariableDefinition variable;
         CAIRN_TRY(parse_shared(first, &variable, &shared));
+        name = shown_text(variable.name);
         fields.order = own.order;
       }
       if (its != first) return differs(first, its, numbers_[0], numbers_[i]);
@@ -132,7 +136,10 @@ class JoinRanks {
       widen(&fields.halo_high, own.halo_high);
       if (static_cast<DecompositionKind>(shared.kind) == DecompositionKind::boxes)
         add_box(own, numbers_[i], shared.dimensions, &boxes);
+      if (static_cast<DecompositionKind>(shared.kind) == DecompositionKind::darray)
+        places.push_back(counts_of(own));
     }
+    if (!places.empty()) CAIRN_TRY(check_places(name, shared, places));
     const auto [known, is_new] =
         known_.emplace(std::move(boxes), static_cast<uint32_t>(tables_.size()));
     if (is_new) tables_.push_back(&known->first);
@@ -140,6 +147,39 @@ class JoinRanks {
     append_text(variables, first);
     append(variables, fields);
     return Status();
+  }
+
+  static Extents counts_of(const OwnFields& own) {
+    Extents counts{};
+    std::copy(std::begin(own.count), std::end(own.count), counts.begin());
+    return counts;
+  }
+
+  // Has each rank the elements of a darray that its place in the process grid gives it?
+  Status check_places(const std::string& name, const SharedFields& shared,
+                      const std::vector<Extents>& places) const {
+    const Box whole = whole_of(shared);
+    const unsigned d = whole.dimensions;
+    const Status dealt = shared.darray.check(whole, ranks_);
+    if (!dealt.ok()) return annotate(dealt, "variable '%s'", name.c_str());
+    std::string wrong;
+    uint32_t others = 0;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const Extents due = shared.darray.section_of(whole, numbers_[i]).counts();
+      const Box here = whole_of(d, places[i]);
+      const Box there = whole_of(d, due);
+      if (here == there || (is_empty(here) && is_empty(there))) continue;
+      if (!wrong.empty()) {
+        if (++others <= 4) wrong += ", and rank " + std::to_string(numbers_[i]);
+        continue;
+      }
+      wrong = "rank " + std::to_string(numbers_[i]) + " has an array of " +
+              shown_counts(d, places[i]) + " elements; it is dealt " + shown_counts(d, due);
+    }
+    if (others != 0) wrong += others == 1 ? " has another size, too" : " have other sizes, too";
+    if (others > 4) wrong += ", as have " + std::to_string(others - 4) + " more";
+    return wrong.empty() ? Status()
+                         : fail(EINVAL, "variable '%s': %s", name.c_str(), wrong.c_str());
   }
 
   static void add_box(const OwnFields& own, uint32_t number, uint32_t dimensions,
@@ -151,6 +191,7 @@ class JoinRanks {
   }
 
   const std::vector<uint32_t>& numbers_;
+  uint32_t ranks_ = 0;  // of all nodes
   std::vector<BoundedReader> readers_;
   std::map<std::vector<uint8_t>, uint32_t> known_;
   std::vector<const std::vector<uint8_t>*> tables_;  // in known_
@@ -280,6 +321,7 @@ class JoinNodes {
     for (const uint64_t extent : one.shared.extent) append(&key, extent);
     if (kind == DecompositionKind::boxes)
       for (const uint32_t table : one.tables) append(&key, table);
+    if (kind == DecompositionKind::darray) append(&key, one.shared.darray);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
     if (is_counted(kind)) {
@@ -290,11 +332,10 @@ class JoinNodes {
       decompositions_.emplace(its_hash, std::move(*counted));
       return its_hash;
     }
-    Extents extents{};
-    std::copy(std::begin(one.shared.extent), std::end(one.shared.extent), extents.begin());
-    const Box whole = whole_of(one.shared.dimensions, extents);
-    auto made = kind == DecompositionKind::replicated
-                    ? Decomposition::make_replicated(ranks, whole)
+    const Box whole = whole_of(one.shared);
+    auto made = kind == DecompositionKind::replicated ? Decomposition::make_replicated(ranks, whole)
+                : kind == DecompositionKind::darray
+                    ? Decomposition::make_darray(ranks, whole, one.shared.darray)
                     : Decomposition::make_boxes(ranks, whole, static_cast<Owner>(one.shared.owner),
                                                 boxes_of(one));
     if (!made.ok()) return made.status();

@@ -39,6 +39,23 @@ Definition scalar(Type type = Type::int32) {
   return definition;
 }
 
+// A rank's part of 8 x 5 values, in blocks on a grid of 2 processes by 1.
+Definition dealt(int64_t count, uint64_t block, uint32_t processes = 2) {
+  ArrayShape shape;
+  shape.type = Type::float64;
+  shape.dimensions = 2;
+  shape.extent = {count, 5};
+  Definition definition;
+  auto view = ArrayView::make(shape);
+  EXPECT_TRUE(view.ok()) << last_detail();
+  definition.place.view = *view;
+  definition.kind = DecompositionKind::darray;
+  definition.whole = whole_of(2, {8, 5});
+  definition.darray = {2, 0, {DarrayRecord{processes, 2, block}, DarrayRecord{1, 3, 0}}};
+  EXPECT_TRUE(check_definition("dealt", &definition).ok()) << last_detail();
+  return definition;
+}
+
 using OfRank = std::vector<std::pair<std::string, Definition>>;
 
 using Records = std::vector<std::vector<uint8_t>>;
@@ -95,6 +112,35 @@ TEST(DefinitionsRecord, RanksBecomeOneLayout) {
   EXPECT_EQ(boxes.elements_of(0), 15U);
   EXPECT_EQ(boxes.elements_of(1), 0U);
   EXPECT_EQ(boxes.elements_of(2), 25U);
+}
+
+TEST(DefinitionsRecord, ADarrayIsAgreedByAllNodes) {
+  const Records records = encode({{{"a", dealt(5, 3)}}, {{"a", dealt(3, 3)}}});
+  for (const auto& nodes : {std::vector<std::vector<uint32_t>>{{0, 1}}, {{0}, {1}}}) {
+    const auto contents = join(records, nodes);
+    ASSERT_TRUE(contents.ok()) << last_detail();
+    const Decomposition& made = contents->decomposition(0);
+    EXPECT_EQ(made.kind(), DecompositionKind::darray);
+    EXPECT_EQ(made.elements_of(0), 25U);
+    EXPECT_EQ(made.elements_of(1), 15U);
+  }
+}
+
+TEST(DefinitionsRecord, ADarrayThatRanksDoNotHoldIsRefused) {
+  EXPECT_EQ(error_of({{{"a", dealt(5, 3)}}, {{"a", dealt(4, 3)}}}),
+            "variable 'a': rank 1 has an array of 4 x 5 elements; it is dealt 3 x 5");
+  EXPECT_EQ(error_of({{{"a", dealt(4, 3)}}, {{"a", dealt(4, 3)}}}),
+            "variable 'a': rank 0 has an array of 4 x 5 elements; it is dealt 5 x 5, and rank 1 "
+            "has another size, too");
+  EXPECT_EQ(error_of({{{"a", dealt(3, 3, 3)}}, {{"a", dealt(3, 3, 3)}}}),
+            "variable 'a': a process grid of 3 x 1 for 2 ranks");
+  EXPECT_EQ(error_of({{{"a", dealt(4, 2)}}, {{"a", dealt(4, 1)}}}),
+            "variable 'a' is defined differently on ranks 0 and 1: blocks cyclic(2), whole and "
+            "cyclic(1), whole");
+  EXPECT_EQ(error_of({{{"a", dealt(4, 2)}}, {{"a", dealt(4, 2, 4)}}}),
+            "variable 'a' is defined differently on ranks 0 and 1: process grid 2 x 1 and 4 x 1");
+  EXPECT_EQ(error_of({{{"a", dealt(4, 2)}}, {{"a", rows(4, 4)}}}),
+            "variable 'a' is defined differently on ranks 0 and 1: kind darray and block");
 }
 
 TEST(DefinitionsRecord, WhatDoesNotFitNamesVariableAndRanks) {

@@ -40,6 +40,15 @@ struct GridRecord {
 };
 static_assert(sizeof(GridRecord) == 8);
 
+// A dimension of kind 4.
+struct DarrayRecord {
+  uint32_t processes;
+  uint32_t kind;
+  uint64_t argument;
+  friend bool operator==(const DarrayRecord&, const DarrayRecord&) = default;
+};
+static_assert(sizeof(DarrayRecord) == 16);
+
 // An entry of kind 3; so many offsets as dimensions follow, then as many counts.
 struct BoxRecord {
   uint32_t rank;

@@ -55,32 +55,49 @@ Status CopyOut::take(uint64_t offset, uint8_t* to, uint64_t size) {
   return Status();
 }
 
-Status CopyOut::copy(uint32_t index, const Box& wanted, const ArrayPlace& array,
-                     const Extents& origin) {
-  if (is_empty(wanted)) return Status();
+Status CopyOut::copy(uint32_t index, const Section& wanted, const ArrayPlace& array) {
   const Variable variable = stored_.contents().layout().variable(index);
-  Status status;
-  for_each_stored_part(stored_.contents().decomposition_of(variable), wanted,
-                       [&](uint32_t rank, const Box& part) {
-                         if (status.ok())
-                           status = copy_part(variable, index, rank, part, array, origin);
-                       });
-  return status;
+  for (const uint32_t rank : stored_.contents().decomposition_of(variable).holders_of(wanted))
+    CAIRN_TRY(copy_part(variable, index, rank, wanted, array));
+  return Status();
 }
 
-Status CopyOut::copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Box& part,
-                          const ArrayPlace& array, const Extents& origin) {
+Status CopyOut::copy_part(const Variable& variable, uint32_t index, uint32_t rank,
+                          const Section& wanted, const ArrayPlace& array) {
   CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, index));
   if (!piece) return fail(EUCLEAN, "rank %u stores no part of a variable that it has", rank);
   CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
   CAIRN_TRY(set_source(area));
-  const uint64_t begin = piece->offset;
-  Runs from =
-      runs_in(stored_.contents().decomposition_of(variable).box_of(rank), part, variable.order);
-  std::array<int64_t, max_dimensions> offset{};
-  for (unsigned k = 0; k < part.dimensions; ++k)
-    offset[k] = static_cast<int64_t>(part.offset[k]) - static_cast<int64_t>(origin[k]);
-  Runs to = array.view.part(offset, part.count, variable.order);
+  const Section stored = stored_.contents().decomposition_of(variable).section_of(rank);
+  if (const auto shared = shared_box(stored, wanted))
+    return copy_box(variable, piece->offset, stored, *shared, array);
+  return copy_runs(variable, piece->offset,
+                   SharedRuns(stored, wanted, variable.order, array.view.strides()), array);
+}
+
+Status CopyOut::copy_runs(const Variable& variable, uint64_t begin, SharedRuns runs,
+                          const ArrayPlace& array) {
+  const uint64_t unit = variable.element_size;
+  const int64_t step = array.view.strides()[variable.order[variable.dimensions - 1]];
+  const bool is_contiguous = step == static_cast<int64_t>(unit);
+  uint8_t* const first = array.base + array.view.first();
+  SharedRuns::Run run;
+  while (runs.next(&run)) {
+    const uint64_t at = begin + run.from * unit;
+    if (is_contiguous) {
+      CAIRN_TRY(take(at, first + run.to, run.count * unit));
+      continue;
+    }
+    for (uint64_t i = 0; i < run.count; ++i)
+      CAIRN_TRY(take(at + i * unit, first + run.to + static_cast<int64_t>(i) * step, unit));
+  }
+  return Status();
+}
+
+Status CopyOut::copy_box(const Variable& variable, uint64_t begin, const Section& stored,
+                         const SharedBox& shared, const ArrayPlace& array) {
+  Runs from = runs_in(whole_of(stored.dimensions, stored.counts()), shared.stored, variable.order);
+  Runs to = array.view.part(shared.wanted, shared.stored.count, variable.order);
   // Both go through the same elements; their runs have different lengths.
   const uint64_t unit = variable.element_size;
   Runs::Run source;

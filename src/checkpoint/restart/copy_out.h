@@ -13,17 +13,22 @@ class CopyOut {
  public:
   explicit CopyOut(StoredVersion* stored);
 
-  // Elements `wanted` of a stored variable into an array whose first element without halo is
-  // element `origin` of the global array. `wanted` may reach into the halo.
-  Status copy(uint32_t variable, const Box& wanted, const ArrayPlace& array, const Extents& origin);
+  // Elements `wanted` of a stored variable to their places in an array, which count from its first
+  // element without halo.
+  Status copy(uint32_t variable, const Section& wanted, const ArrayPlace& array);
 
  private:
   // Bytes from here on come from this area.
   Status set_source(const Area& area);
   // One element after the other from [offset, offset + size) of the area.
   Status take(uint64_t offset, uint8_t* to, uint64_t size);
-  Status copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Box& part,
-                   const ArrayPlace& array, const Extents& origin);
+  Status copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Section& wanted,
+                   const ArrayPlace& array);
+  // Both from `begin` on of the area.
+  Status copy_box(const Variable& variable, uint64_t begin, const Section& stored,
+                  const SharedBox& shared, const ArrayPlace& array);
+  Status copy_runs(const Variable& variable, uint64_t begin, SharedRuns runs,
+                   const ArrayPlace& array);
   Status read(uint64_t offset, uint8_t* to, uint64_t size);
 
   StoredVersion& stored_;

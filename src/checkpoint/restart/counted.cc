@@ -11,24 +11,24 @@
 namespace cairn::checkpoint {
 namespace {
 
-// How far the elements of a box lie apart in this order, by dimension.
-Extents strides_of(const Box& box, const Order& order) {
-  Extents strides{};
-  uint64_t unit = 1;
-  for (unsigned k = box.dimensions; k-- != 0;) {
+// How far the elements of an array lie apart in this order, by dimension.
+Places strides_of(const Section& section, const Order& order) {
+  const Extents counts = section.counts();
+  Places strides{};
+  int64_t unit = 1;
+  for (unsigned k = section.dimensions; k-- != 0;) {
     strides[order[k]] = unit;
-    unit *= box.count[order[k]];
+    unit *= static_cast<int64_t>(counts[order[k]]);
   }
   return strides;
 }
 
-// Is this element of the whole array, counted with the last dimension the fastest, in the box?
-bool has_cell(const Box& box, const Box& whole, uint64_t cell) {
+// Is this element of the whole array, counted with the last dimension the fastest, in the section?
+bool has_cell(const Section& section, const Box& whole, uint64_t cell) {
   for (unsigned k = whole.dimensions; k-- != 0;) {
     if (whole.count[k] == 0) return false;  // there are no cells
-    const uint64_t at = cell % whole.count[k];
+    if (!section.along[k].contains(cell % whole.count[k])) return false;
     cell /= whole.count[k];
-    if (at < box.offset[k] || at - box.offset[k] >= box.count[k]) return false;
   }
   return cell == 0;
 }
@@ -108,6 +108,28 @@ class Lists {
   uint64_t cells_ = 0;
 };
 
+// Calls place(list, cell) for each cell that a rank has stored and another one wants, in the stored
+// order, which is that of the lists. `strides`: they give the cell its number, by dimension.
+Status place_lists(const Section& stored, const Section& wanted, const Order& order,
+                   const Places& strides, Lists* lists,
+                   const std::function<void(const Lists::List& list, uint64_t cell)>& place) {
+  if (stored.dimensions == 0) {
+    CAIRN_TRY_ASSIGN(list, lists->find(0));
+    place(list, 0);
+    return lists->finish();
+  }
+  const int64_t step = strides[order[stored.dimensions - 1]];
+  SharedRuns runs(stored, wanted, order, strides);
+  SharedRuns::Run run;
+  while (runs.next(&run)) {
+    for (uint64_t i = 0; i < run.count; ++i) {
+      CAIRN_TRY_ASSIGN(list, lists->find(run.from + i));
+      place(list, static_cast<uint64_t>(run.to + static_cast<int64_t>(i) * step));
+    }
+  }
+  return lists->finish();
+}
+
 }  // namespace
 
 void Counted::add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count) {
@@ -177,6 +199,7 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
     return Status();
   }
   const Variable key = layout.variable(key_index);
+  const Section own = cells.section(rank_);
   for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
     CAIRN_TRY_ASSIGN(entry, entry_of(rank, key_index));
     CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
@@ -184,7 +207,7 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
     CAIRN_TRY_ASSIGN(keys, IntegerReader::open(&stored_, area, entry.offset, entry.bytes, key));
     for (uint64_t i = 0; i < entry.elements; ++i) {
       CAIRN_TRY_ASSIGN(cell, keys.next());
-      if (has_cell(cells.box, cells.whole, cell)) add(takes, rank, i, 1);
+      if (has_cell(own, cells.whole, cell)) add(takes, rank, i, 1);
     }
   }
   by_key_.emplace(std::pair(key_index, *stored.over), *takes);
@@ -192,15 +215,16 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
 }
 
 // The values of some cells, in this order of the cells.
-Status Counted::plan_ragged(uint32_t index, const Box& cells, const Order& order, Takes* takes) {
+Status Counted::plan_ragged(uint32_t index, const Section& cells, const Order& order,
+                            Takes* takes) {
   const uint32_t over = *stored_.contents().layout().variable(index).over;
   const Variable counts = stored_.contents().layout().variable(over);
   const Decomposition& decomposition = stored_.contents().decomposition_of(counts);
-  const auto cells_here = volume(cells);
+  const auto cells_here = volume(whole_of(cells.dimensions, cells.counts()));
   if (!cells_here) return fail(EOVERFLOW, "more than 2^62 cells");
   Takes by_cell(static_cast<size_t>(*cells_here));
-  Status status;
-  const auto place_part = [&](uint32_t rank, const Box& part) -> Status {
+  const Places strides = strides_of(cells, order);
+  for (const uint32_t rank : decomposition.holders_of(cells)) {
     CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, over));
     if (!piece) return fail(EUCLEAN, "rank %u stores no counts", rank);
     CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
@@ -208,32 +232,11 @@ Status Counted::plan_ragged(uint32_t index, const Box& cells, const Order& order
     CAIRN_TRY_ASSIGN(reader,
                      IntegerReader::open(&stored_, area, piece->offset, piece->bytes, counts));
     Lists lists(&reader, rank, entry.elements);
-    // Cells of the part in the stored order, which is that of the lists, and the places that they
-    // have on this rank.
-    const Extents own = strides_of(cells, order);
-    Extents at{};
-    Runs runs = runs_in(decomposition.box_of(rank), part, counts.order);
-    Runs::Run run;
-    while (runs.next(&run)) {
-      for (uint64_t i = 0; i < run.size; ++i) {
-        CAIRN_TRY_ASSIGN(list, lists.find(static_cast<uint64_t>(run.offset) + i));
-        uint64_t cell = 0;
-        for (unsigned k = 0; k < part.dimensions; ++k)
-          cell += (part.offset[k] + at[k] - cells.offset[k]) * own[k];
-        by_cell[static_cast<size_t>(cell)] = {rank, list.first, list.count};
-        for (unsigned k = part.dimensions; k-- != 0;) {
-          const unsigned dimension = counts.order[k];
-          if (++at[dimension] < part.count[dimension]) break;
-          at[dimension] = 0;
-        }
-      }
-    }
-    return lists.finish();
-  };
-  for_each_stored_part(decomposition, cells, [&](uint32_t rank, const Box& part) {
-    if (status.ok()) status = place_part(rank, part);
-  });
-  CAIRN_TRY(status);
+    CAIRN_TRY(place_lists(decomposition.section_of(rank), cells, counts.order, strides, &lists,
+                          [&](const Lists::List& list, uint64_t cell) {
+                            by_cell[static_cast<size_t>(cell)] = {rank, list.first, list.count};
+                          }));
+  }
   for (const Take& take : by_cell) add(takes, take.rank, take.first, take.count);
   return Status();
 }
@@ -255,7 +258,7 @@ Status Counted::plan(const MatchedVariable& matched) {
     const Definition& own = cells->second;
     const Variable counts = stored_.contents().layout().variable(*stored.over);
     status = stored_.contents().decomposition_of(counts).whole() == own.whole
-                 ? plan_ragged(matched.stored, own.box, own.place.view.order(), &takes)
+                 ? plan_ragged(matched.stored, own.section(rank_), own.place.view.order(), &takes)
                  : fail(EINVAL, "its cells have another shape");
   } else {
     status = plan_by_key(stored, stored.key.value_or(matched.stored), cells->second, &takes);
@@ -323,7 +326,7 @@ Result<Takes> Counted::find_all(uint32_t variable) {
   }
   const Box& whole = contents.decomposition_of(contents.layout().variable(*stored.over)).whole();
   CAIRN_TRY(for_each_slab(whole, most_cells, [&](const Box& cells) {
-    return plan_ragged(variable, cells, plain_order(), &takes);
+    return plan_ragged(variable, section_of(cells), plain_order(), &takes);
   }));
   return takes;
 }

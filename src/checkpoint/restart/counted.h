@@ -52,7 +52,7 @@ class Counted {
   Status plan_in_order(uint32_t variable, Takes* takes);
   Status plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
                      Takes* takes);
-  Status plan_ragged(uint32_t index, const Box& cells, const Order& order, Takes* takes);
+  Status plan_ragged(uint32_t index, const Section& cells, const Order& order, Takes* takes);
   static void add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count);
   Status mark(uint32_t variable, const Takes& takes);
 

@@ -10,17 +10,17 @@ namespace {
 // Each element of `wanted` comes once, from the stored element that it is to be, and to its place.
 void check(const Box& wanted, const Extents& stored, const Extents& first) {
   std::map<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>> seen;
-  const Status status =
-      for_each_tile(wanted, stored, first, [&](const Box& part, const Extents& origin) {
-        EXPECT_TRUE(fits(part, stored));
-        for (uint64_t i = part.offset[0]; i < part.offset[0] + part.count[0]; ++i)
-          for (uint64_t j = part.offset[1]; j < part.offset[1] + part.count[1]; ++j) {
-            const std::pair place = {static_cast<int64_t>(i - origin[0]),
-                                     static_cast<int64_t>(j - origin[1])};
-            EXPECT_TRUE(seen.emplace(place, std::pair(i, j)).second);
-          }
-        return Status();
-      });
+  const Status status = for_each_tile(section_of(wanted, first), stored, [&](const Section& part) {
+    EXPECT_LE(part.along[0].end, stored[0]);
+    EXPECT_LE(part.along[1].end, stored[1]);
+    for (uint64_t i = part.along[0].begin; i < part.along[0].end; ++i)
+      for (uint64_t j = part.along[1].begin; j < part.along[1].end; ++j) {
+        const std::pair place = {static_cast<int64_t>(i) - part.along[0].first,
+                                 static_cast<int64_t>(j) - part.along[1].first};
+        EXPECT_TRUE(seen.emplace(place, std::pair(i, j)).second);
+      }
+    return Status();
+  });
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(seen.size(), wanted.count[0] * wanted.count[1]);
   for (uint64_t i = wanted.offset[0]; i < wanted.offset[0] + wanted.count[0]; ++i)
@@ -42,19 +42,19 @@ TEST(Cyclic, TilesMakeUpAnyBox) {
 
 TEST(Cyclic, ScalarsAndNothing) {
   int visits = 0;
-  const auto count = [&](const Box&, const Extents&) {
+  const auto count = [&](const Section&) {
     ++visits;
     return Status();
   };
-  EXPECT_TRUE(for_each_tile({}, {}, {}, count).ok());
+  EXPECT_TRUE(for_each_tile({}, {}, count).ok());
   EXPECT_EQ(visits, 1);
-  EXPECT_TRUE(for_each_tile({1, {3}, {0}}, {2}, {3}, count).ok());
-  EXPECT_TRUE(for_each_tile({1, {3}, {2}}, {0}, {3}, count).ok());
+  EXPECT_TRUE(for_each_tile(section_of({1, {3}, {0}}), {2}, count).ok());
+  EXPECT_TRUE(for_each_tile(section_of({1, {3}, {2}}), {0}, count).ok());
   EXPECT_EQ(visits, 1);
-  EXPECT_EQ(for_each_tile({1, {0}, {9}}, {2}, {0},
-                          [&](const Box&, const Extents&) { return Status(EIO); })
-                .code(),
-            EIO);
+  EXPECT_EQ(
+      for_each_tile(section_of({1, {0}, {9}}), {2}, [&](const Section&) { return Status(EIO); })
+          .code(),
+      EIO);
 }
 
 }  // namespace

@@ -4,35 +4,35 @@
 
 namespace cairn::checkpoint {
 
-Status NeededBlocks::add(uint32_t variable, const Box& wanted) {
-  if (is_empty(wanted)) return Status();
+Status NeededBlocks::add(uint32_t variable, const Section& wanted) {
   const Variable stored = stored_.contents().layout().variable(variable);
-  Status status;
-  for_each_stored_part(stored_.contents().decomposition_of(stored), wanted,
-                       [&](uint32_t rank, const Box& part) {
-                         if (status.ok()) status = add_part(variable, rank, part);
-                       });
-  return status;
+  for (const uint32_t rank : stored_.contents().decomposition_of(stored).holders_of(wanted))
+    CAIRN_TRY(add_part(variable, rank, wanted));
+  return Status();
 }
 
-Status NeededBlocks::add_part(uint32_t variable, uint32_t rank, const Box& part) {
+Status NeededBlocks::add_part(uint32_t variable, uint32_t rank, const Section& wanted) {
   CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, variable));
   if (!piece) return fail(EUCLEAN, "rank %u stores no part of a variable that it has", rank);
   const Variable stored = stored_.contents().layout().variable(variable);
-  const Box whole = stored_.contents().decomposition_of(stored).box_of(rank);
+  const Section section = stored_.contents().decomposition_of(stored).section_of(rank);
   CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
   auto& needed = needed_[rank];
   needed.resize(
       static_cast<size_t>(blocks_of(area.bytes, stored_.contents().layout().block_bytes())));
-  if (part == whole) {
-    mark(&needed, piece->offset, piece->bytes);
+  const auto add = [&](uint64_t first, uint64_t count) {
+    mark(&needed, piece->offset + first * stored.element_size, count * stored.element_size);
+  };
+  if (const auto shared = shared_box(section, wanted)) {
+    Runs runs =
+        runs_in(whole_of(section.dimensions, section.counts()), shared->stored, stored.order);
+    Runs::Run run;
+    while (runs.next(&run)) add(static_cast<uint64_t>(run.offset), run.size);
     return Status();
   }
-  Runs runs = runs_in(whole, part, stored.order);
-  Runs::Run run;
-  while (runs.next(&run))
-    mark(&needed, piece->offset + static_cast<uint64_t>(run.offset) * stored.element_size,
-         run.size * stored.element_size);
+  SharedRuns runs(section, wanted, stored.order, {});
+  SharedRuns::Run run;
+  while (runs.next(&run)) add(run.from, run.count);
   return Status();
 }
 

@@ -20,9 +20,9 @@ constexpr unsigned errno_shift = 32;
 std::string shown_number(int64_t number) { return "version " + std::to_string(number); }
 
 // The box of an array, with those of its halo elements that lie inside the global array.
-Box with_halo(const Definition& definition) {
+Section with_halo(const Definition& definition) {
   Box box = definition.box;
-  if (is_empty(box)) return box;
+  if (is_empty(box)) return section_of(box);
   for (unsigned k = 0; k < box.dimensions; ++k) {
     const uint64_t low = std::min(definition.place.view.halo_low(k), box.offset[k]);
     const uint64_t room = definition.whole.count[k] - box.offset[k] - box.count[k];
@@ -30,7 +30,7 @@ Box with_halo(const Definition& definition) {
     box.offset[k] -= low;
     box.count[k] += low + high;
   }
-  return box;
+  return section_of(box, definition.box.offset);
 }
 
 // Nobody knows how many elements a counted variable would have.
@@ -38,18 +38,16 @@ bool has_default(const Definition& definition) {
   return !definition.default_value.empty() && !is_counted(definition.kind);
 }
 
-Box wanted_of(const MatchedVariable& matched, const RestartRequest& request) {
-  return request.fills_halo ? with_halo(*matched.definition) : matched.definition->box;
-}
-
-// The stored parts that make up what is wanted of a variable.
-Status for_each_part(const MatchedVariable& matched, const RestartRequest& request,
+// The stored parts that make up what this rank wants of a variable.
+Status for_each_part(const MatchedVariable& matched, const RestartRequest& request, uint32_t rank,
                      const Contents& contents,
-                     const std::function<Status(const Box& part, const Extents& origin)>& visit) {
+                     const std::function<Status(const Section& part)>& visit) {
   const Variable variable = contents.layout().variable(matched.stored);
-  return for_each_tile(wanted_of(matched, request),
-                       contents.decomposition_of(variable).whole().count,
-                       matched.definition->box.offset, visit);
+  const Definition& definition = *matched.definition;
+  // A block-cyclic array has no halo.
+  const bool reaches_out = request.fills_halo && definition.kind == DecompositionKind::boxes;
+  return for_each_tile(reaches_out ? with_halo(definition) : definition.section(rank),
+                       contents.decomposition_of(variable).whole().count, visit);
 }
 
 }  // namespace
@@ -190,9 +188,9 @@ Status Restart::verify(const RestartRequest& request, Read* read) {
   NeededBlocks needed(&read->stored);
   for (const MatchedVariable& matched : read->matches.found)
     if (!is_counted(matched.definition->kind))
-      CAIRN_TRY(for_each_part(
-          matched, request, read->stored.contents(),
-          [&](const Box& part, const Extents&) { return needed.add(matched.stored, part); }));
+      CAIRN_TRY(
+          for_each_part(matched, request, run_.number(), read->stored.contents(),
+                        [&](const Section& part) { return needed.add(matched.stored, part); }));
   CAIRN_TRY(needed.verify());
   read->counted.emplace(&read->stored, definitions_, run_.number(), run_.all_ranks());
   for (const MatchedVariable& matched : read->matches.found)
@@ -257,10 +255,9 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
       CAIRN_TRY(read->counted->copy(matched.stored, read->places[i]));
       continue;
     }
-    CAIRN_TRY(for_each_part(matched, request, read->stored.contents(),
-                            [&](const Box& part, const Extents& origin) {
-                              return out.copy(matched.stored, part, read->places[i], origin);
-                            }));
+    CAIRN_TRY(for_each_part(
+        matched, request, run_.number(), read->stored.contents(),
+        [&](const Section& part) { return out.copy(matched.stored, part, read->places[i]); }));
   }
   size_t next = 0;
   for (const MatchedVariable& matched : read->matches.missing)

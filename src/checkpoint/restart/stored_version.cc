@@ -322,13 +322,4 @@ Status StoredVersion::check() {
   return Status();
 }
 
-void for_each_stored_part(const Decomposition& decomposition, const Box& wanted,
-                          const std::function<void(uint32_t rank, const Box& part)>& visit) {
-  std::vector<std::pair<uint32_t, Box>> parts;
-  decomposition.for_each_part(
-      wanted, [&](uint32_t rank, const Box& part) { parts.emplace_back(rank, part); });
-  if (decomposition.owner() == Owner::lowest_rank) std::reverse(parts.begin(), parts.end());
-  for (const auto& [rank, part] : parts) visit(rank, part);
-}
-
 }  // namespace cairn::checkpoint

@@ -102,9 +102,4 @@ class StoredVersion {
   std::unique_ptr<BlockCache> blocks_;  // of other nodes
 };
 
-// The parts of `wanted` of a stored variable in the order in which they are to be stored: where
-// they overlap, the later one counts.
-void for_each_stored_part(const Decomposition& decomposition, const Box& wanted,
-                          const std::function<void(uint32_t rank, const Box& part)>& visit);
-
 }  // namespace cairn::checkpoint

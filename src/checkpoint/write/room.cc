@@ -16,6 +16,7 @@ namespace {
 
 uint64_t bytes_of(const Definition& definition, uint32_t rank) {
   const bool is_stored = definition.kind == DecompositionKind::boxes ||
+                         definition.kind == DecompositionKind::darray ||
                          (definition.kind == DecompositionKind::replicated && rank == 0);
   // One that has no volume is refused when ranks agree.
   const uint64_t elements = is_stored ? volume(definition.box).value_or(0) : 0;

@@ -237,6 +237,7 @@ class Counted(CkptCase):
             })
         expected = {
             "counts": (["y", "x"], self.COUNTS, {"sample_dimension": "counts_values"}),
+            "dealt": (["y", "x"], list(range(200, 212)), {}),
             "values": (["counts_values"], self.VALUES,
                        {"units": "kg", "cairn_kind": "ragged", "cairn_over": "counts"}),
             "cell": (["particles"], self.CELLS, {
@@ -255,6 +256,13 @@ class Counted(CkptCase):
             self.assertEqual((one["dims"], one["values"], one["attributes"]),
                              (dimensions, values, attributes), name)
         self.assertEqual(found["variables"]["cell"]["type"], "int64")
+
+    def test_an_array_that_is_dealt_out(self):
+        shown = {one["name"]: one for one in self.json("ckpt", "show", "field")["variables"]}
+        self.assertEqual((shown["dealt"]["kind"], shown["dealt"]["shape"]), ("darray", [4, 3]))
+        self.assertIn("block-cyclic", self.cairn("ckpt", "show", "field").out)
+        self.assertEqual(self.json("ckpt", "diff", "field@3", "field@3")["variables"], [])
+        self.cairn("ckpt", "verify", "field")
 
     def test_versions_without_elements(self):
         file = self.export(3)

@@ -154,12 +154,14 @@ void write(cairn_checkpoint* checkpoint, std::vector<Variable>* variables, int64
   must(cairn_checkpoint_write(checkpoint, version), "write");
 }
 
-// Lists of values for the cells of a grid, particles with and without cells, bytes of a rank.
+// Lists of values for the cells of a grid, particles with and without cells, bytes of a rank. Rows
+// that are dealt out in turn.
 struct Counted {
   static constexpr int64_t ranks = 2, y = 4, x = 3, own_rows = y / ranks;
   explicit Counted(int64_t its_rank) : rank(its_rank) {}
   int64_t rank;
   std::vector<int32_t> counts = std::vector<int32_t>(own_rows * x);
+  std::vector<int32_t> dealt = counts;
   std::vector<double> values;
   std::vector<int64_t> cells;
   std::vector<float> masses;
@@ -174,6 +176,8 @@ struct Counted {
     own.clear();
     for (int64_t i = 0; i < own_rows * x; ++i) {
       const int64_t cell = rank * own_rows * x + i;
+      const int64_t row = i / x * ranks + rank;
+      dealt[static_cast<size_t>(i)] = static_cast<int32_t>(100 * version + row * x + i % x);
       counts[static_cast<size_t>(i)] =
           static_cast<int32_t>(version == 3 ? 0 : (cell + version) % 3);
       for (int32_t k = 0; k < counts[static_cast<size_t>(i)]; ++k)
@@ -236,6 +240,15 @@ struct Counted {
     more.attributes = &axes;
     more.attribute_count = 1;
     must(cairn_checkpoint_define(checkpoint, "counts", &array, &block, &more), "define");
+    cairn_distribution in_turn = block;
+    in_turn.kind = CAIRN_DARRAY;
+    in_turn.offset[0] = 0;
+    in_turn.processes[0] = ranks;
+    in_turn.distribute[0] = CAIRN_DISTRIBUTE_CYCLIC;
+    in_turn.processes[1] = 1;
+    in_turn.distribute[1] = CAIRN_DISTRIBUTE_NONE;
+    array.base = dealt.data();
+    must(cairn_checkpoint_define(checkpoint, "dealt", &array, &in_turn, &more), "define");
     const cairn_attribute units = text("units", "kg");
     const cairn_attribute axis = text("dimensions", "rain");
     const cairn_attribute none{};

@@ -1,0 +1,135 @@
+// Section: the elements of an array that one process holds: in each dimension intervals of equal
+// length at equal distances. A box is one, and so is a rank's part of a block-cyclic array. All of
+// it is safe for numbers that were read from a medium and checked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "checkpoint/array/box.h"
+#include "checkpoint/array/runs.h"
+
+namespace cairn::checkpoint {
+
+using Places = std::array<int64_t, max_dimensions>;
+
+// Elements of one dimension. The place of one is its index in the array of the process.
+struct Stripes {
+  uint64_t begin = 0;  // all lie in [begin, end)
+  uint64_t end = 0;
+  int64_t first = 0;  // the element that has, or would have, place 0
+  // Blocks of so many elements begin `step` apart, from `first` on. A step of 0: all of [begin,
+  // end), where places may be negative, as those of a halo are.
+  uint64_t block = 0;
+  uint64_t step = 0;
+
+  [[nodiscard]] uint64_t count() const;
+  [[nodiscard]] bool contains(uint64_t element) const;
+  friend bool operator==(const Stripes&, const Stripes&) = default;
+};
+
+struct Section {
+  unsigned dimensions = 0;
+  std::array<Stripes, max_dimensions> along{};
+
+  [[nodiscard]] Extents counts() const;
+  friend bool operator==(const Section&, const Section&) = default;
+};
+
+Section section_of(const Box& box);
+// `origin`: the element with place 0 in all dimensions.
+Section section_of(const Box& box, const Extents& origin);
+bool is_empty(const Section& section);
+
+// Consecutive elements of a dimension that two processes hold, with their places.
+struct SharedInterval {
+  uint64_t element = 0;
+  int64_t stored = 0;
+  int64_t wanted = 0;
+  uint64_t count = 0;
+};
+
+// The intervals that are in both, ascending. None of them is ever listed.
+class SharedIntervals {
+ public:
+  SharedIntervals() = default;
+  SharedIntervals(const Stripes& stored, const Stripes& wanted);
+
+  // False: there are no more.
+  bool next(SharedInterval* interval);
+  void rewind();
+
+ private:
+  // A block of one of the two, and the place of its first element.
+  class Cursor {
+   public:
+    Cursor() = default;
+    explicit Cursor(const Stripes& stripes);
+    // Goes on to the first block that reaches behind `element`. False: there is none.
+    bool seek(uint64_t element);
+    [[nodiscard]] uint64_t begin() const;
+    [[nodiscard]] uint64_t end() const;
+    [[nodiscard]] int64_t place_of(uint64_t element) const {
+      return place_ + (static_cast<int64_t>(element) - first_);
+    }
+
+   private:
+    Stripes stripes_;
+    int64_t first_ = 0;  // of the block; it may lie before what counts
+    int64_t last_ = 0;   // behind it
+    int64_t place_ = 0;  // of the first
+  };
+  // Both deal out their elements alike: then places are consecutive across blocks.
+  [[nodiscard]] bool are_alike() const;
+
+  Stripes stored_;
+  Stripes wanted_;
+  Cursor in_stored_;
+  Cursor in_wanted_;
+  uint64_t at_ = 0;
+};
+
+bool meet(const Stripes& a, const Stripes& b);
+bool meet(const Box& box, const Section& section);
+
+// What two sections share, if its places are a box in both arrays.
+struct SharedBox {
+  Box stored;
+  Places wanted{};  // of the first element
+};
+std::optional<SharedBox> shared_box(const Section& stored, const Section& wanted);
+
+// The elements that two sections share, in the order in which one of them is stored.
+class SharedRuns {
+ public:
+  struct Run {
+    uint64_t from = 0;   // the first one, in elements of the array that is stored
+    int64_t to = 0;      // the sum of its places in the other one, each times its stride
+    uint64_t count = 0;  // along the fastest of the stored dimensions
+  };
+  // Both have dimensions. `order`: of the stored array, slowest first. `strides`: of the other, by
+  // dimension, in any unit.
+  SharedRuns(const Section& stored, const Section& wanted, const Order& order,
+             const Places& strides);
+
+  // False: there are no more.
+  bool next(Run* run);
+
+ private:
+  // A dimension, slowest first.
+  struct Level {
+    SharedIntervals intervals;
+    SharedInterval interval;  // that is walked
+    uint64_t at = 0;          // the element of it
+    int64_t from = 0;         // strides
+    int64_t to = 0;
+  };
+  bool step(Level* level);
+
+  unsigned levels_ = 0;
+  std::array<Level, max_dimensions> level_;
+  bool is_over_ = false;
+};
+
+}  // namespace cairn::checkpoint
