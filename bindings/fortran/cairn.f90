@@ -35,6 +35,9 @@ module cairn
                                 cairn_survives_node = 4, cairn_survives_pools = 8
   integer, parameter, public :: cairn_optional = 1  ! for `flags` of cairn_define
   integer, parameter, public :: cairn_owner_lowest_rank = 1, cairn_owner_highest_rank = 2
+  ! How cairn_darray deals out a dimension.
+  integer, parameter, public :: cairn_distribute_block = 1, cairn_distribute_cyclic = 2, &
+                                cairn_distribute_none = 3
 
   ! For `type=`, where the array's own type does not say what it holds.
   integer, parameter, public :: &
@@ -101,6 +104,10 @@ module cairn
     integer(c_int32_t) :: axis(most) = 0
     integer(c_int32_t) :: kind = 0
     character(kind=c_char) :: over(256) = c_null_char, key(256) = c_null_char
+    integer(c_int32_t) :: by_columns = 0
+    integer(c_int32_t) :: processes(most) = 0
+    integer(c_int32_t) :: distribute(most) = 0
+    integer(c_int64_t) :: block(most) = 0
   end type
 
   ! Where an array is: see cairn_getter.
@@ -380,6 +387,9 @@ module cairn
   interface cairn_block
     module procedure block_32, block_64
   end interface
+  interface cairn_darray
+    module procedure darray_32, darray_64
+  end interface
   interface cairn_write
     module procedure write_32, write_64
   end interface
@@ -402,7 +412,7 @@ module cairn
     module procedure need_32, need_64
   end interface
 
-  public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block
+  public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block, cairn_darray
   public :: cairn_define_by, cairn_at, cairn_ragged, cairn_particles, cairn_per_rank
   public :: cairn_set_attributes, cairn_begin, cairn_write_var, cairn_commit, cairn_drop
   public :: cairn_verify, cairn_counts
@@ -507,6 +517,50 @@ contains
     integer, intent(in), optional :: halo(:), halo_low(:), halo_high(:), axis(:), owner
     type(cairn_distribution) :: made
     made = block_64(int(global, int64), int(first, int64), halo, halo_low, halo_high, axis, owner)
+  end function
+
+  ! A global array that is dealt out in blocks to a grid of all ranks, as by ScaLAPACK; the array is
+  ! what this rank is dealt: as many elements as NUMROC says. By dimension of the global array: its
+  ! extent, the processes of the grid, the elements of a block (the descriptor's M_ and N_, MB_ and
+  ! NB_; its RSRC_ and CSRC_ are 0), and cairn_distribute_..., which is cyclic. `by_columns`: in the
+  ! grid the first coordinate of the ranks moves fastest, as after BLACS_GRIDINIT with 'C'.
+  pure function darray_64(global, processes, block, distribute, by_columns, axis) result(made)
+    integer(int64), intent(in) :: global(:)
+    integer, intent(in) :: processes(:)
+    integer, intent(in), optional :: block(:), distribute(:)
+    logical, intent(in), optional :: by_columns
+    integer, intent(in), optional :: axis(:)
+    type(cairn_distribution) :: made
+    integer :: n
+    made%kind = 4
+    n = size(global)
+    made%dimensions = n
+    if (size(processes) /= n .or. n > most .or. n == 0) made%dimensions = -1
+    if (present(block)) then
+      if (size(block) /= n) made%dimensions = -1
+    end if
+    if (present(distribute)) then
+      if (size(distribute) /= n) made%dimensions = -1
+    end if
+    if (made%dimensions < 0) return
+    made%global(:n) = global
+    made%first(:n) = 1
+    made%processes(:n) = processes
+    made%distribute(:n) = cairn_distribute_cyclic
+    if (present(block)) made%block(:n) = block
+    if (present(distribute)) made%distribute(:n) = distribute
+    if (present(by_columns)) made%by_columns = merge(1, 0, by_columns)
+    if (present(axis)) made%axis(:min(size(axis), most)) = axis
+  end function
+
+  pure function darray_32(global, processes, block, distribute, by_columns, axis) result(made)
+    integer(int32), intent(in) :: global(:)
+    integer, intent(in) :: processes(:)
+    integer, intent(in), optional :: block(:), distribute(:)
+    logical, intent(in), optional :: by_columns
+    integer, intent(in), optional :: axis(:)
+    type(cairn_distribution) :: made
+    made = darray_64(int(global, int64), processes, block, distribute, by_columns, axis)
   end function
 
   ! Arrays of one dimension of which each rank has any number of elements, another one in each

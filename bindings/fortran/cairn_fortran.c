@@ -141,7 +141,7 @@ int cairn_fortran_place(const char* name, int rank, const fortran_distribution* 
   memset(to, 0, sizeof *to);
   to->struct_size = sizeof *to;
   to->kind = CAIRN_REPLICATED;
-  if (from != NULL && from->kind != 0) {
+  if (from != NULL && from->kind >= CAIRN_RAGGED) {
     to->kind = (uint32_t)from->kind;
     to->over = from->over[0] == 0 ? NULL : from->over;
     to->key = from->key[0] == 0 ? NULL : from->key;
@@ -150,16 +150,22 @@ int cairn_fortran_place(const char* name, int rank, const fortran_distribution* 
   if (from == NULL || from->dimensions == 0) return 0;
   if (from->dimensions < 0)
     return cairn_fortran_refuse(
-        EINVAL, "variable '%s': global and first: expected equal lengths, at most %d", name,
+        EINVAL, "variable '%s': %s: expected equal lengths, at most %d", name,
+        from->kind == CAIRN_DARRAY ? "global, processes, block and distribute" : "global and first",
         CAIRN_MAX_DIMENSIONS);
   if (from->dimensions != rank)
     return cairn_fortran_refuse(EINVAL, "variable '%s': the array has rank %d, its distribution %d",
                                 name, rank, from->dimensions);
-  to->kind = CAIRN_BLOCK;
+  to->kind = from->kind == 0 ? CAIRN_BLOCK : (uint32_t)from->kind;
   to->owner = (uint32_t)from->owner;
+  /* What is Fortran's first coordinate is C's last. */
+  if (from->kind == CAIRN_DARRAY && !from->by_columns) to->rank_order = CAIRN_RANKS_FORTRAN;
   for (int k = 0; k < rank; ++k) {
     const int f = rank - 1 - k;
     to->global[k] = from->global[f];
+    to->processes[k] = (uint32_t)from->processes[f];
+    to->distribute[k] = (uint32_t)from->distribute[f];
+    to->block[k] = from->block[f];
     to->offset[k] = from->first[f] - 1;
     if (from->halo_low[f] < 0 || from->halo_low[f] > UINT16_MAX || from->halo_high[f] < 0 ||
         from->halo_high[f] > UINT16_MAX)

@@ -28,9 +28,13 @@ typedef struct {
   int32_t halo_low[CAIRN_MAX_DIMENSIONS];
   int32_t halo_high[CAIRN_MAX_DIMENSIONS];
   int32_t axis[CAIRN_MAX_DIMENSIONS]; /* from 1; all 0: the same */
-  int32_t kind;                       /* CAIRN_RAGGED, ...; 0: by `dimensions` */
+  int32_t kind;                       /* CAIRN_DARRAY, CAIRN_RAGGED, ...; 0: by `dimensions` */
   char over[256];
   char key[256];
+  int32_t by_columns; /* of a darray's processes */
+  int32_t processes[CAIRN_MAX_DIMENSIONS];
+  int32_t distribute[CAIRN_MAX_DIMENSIONS];
+  int64_t block[CAIRN_MAX_DIMENSIONS];
 } fortran_distribution;
 
 /* Notes an error that the library does not know of; its negative number. */

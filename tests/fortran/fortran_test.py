@@ -64,6 +64,28 @@ class Fortran(unittest.TestCase):
                 with self.subTest(writer=writer, reader=reader):
                     self.assertEqual(right, self.run_to_end(*reader, "read"))
 
+    def run_ranks(self, program, what, rows, columns, *words):
+        """One process for each of a grid."""
+        ranks = [
+            subprocess.Popen(list(map(str, [*program, what, rank, rows, columns, *words])),
+                             env=self.environment, stdin=subprocess.DEVNULL, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            for rank in range(rows * columns)
+        ]
+        for process in ranks:
+            said, _ = process.communicate(timeout=200)
+            self.assertEqual("the matrix is right\n", said)
+
+    def test_a_matrix_that_is_dealt_out(self):
+        fortran = [BUILT / "darray_program"]
+        python = [sys.executable, "-B", SOURCES / "tests/fortran/darray.py"]
+        for writer, other in (fortran, python), (python, fortran):
+            self.environment["CAIRN_POOL_NAME"] = writer[-1].name
+            self.run_ranks(writer, "write", 2, 3)
+            self.run_ranks(writer, "read", 3, 2)
+            self.run_ranks(other, "read", 2, 2, "by_columns")
+            self.run_ranks(writer, "read", 1, 1)
+
     def palm(self, mpi, ranks, *words):
         launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
         return self.run_to_end(launcher, "-n", ranks, BUILT / mpi / "palm_program", *words)

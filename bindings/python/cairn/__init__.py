@@ -17,13 +17,14 @@ docs/user/python.md says how to use it, and cairn/checkpoint.h what each call pr
 
 from ._arrays import Counted
 from ._checkpoint import Checkpoint, Handle, Owner
+from ._darray import Darray, Distribute
 from ._info import Info, Kind, Level, Progress, Survives, Variable
 from ._library import Error
 from ._types import Type
 
 __all__ = [
-    "Checkpoint", "Counted", "Error", "Handle", "Info", "Kind", "Level", "Owner", "Progress",
-    "Survives", "Type", "Variable", "version"
+    "Checkpoint", "Counted", "Darray", "Distribute", "Error", "Handle", "Info", "Kind", "Level",
+    "Owner", "Progress", "Survives", "Type", "Variable", "version"
 ]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 from . import _library
 from ._arrays import Counted, Memory
 from ._attributes import Attributes
+from ._darray import Darray
 from ._info import Info, Kind, Level, Progress, Variable, info_of, progress_of, variable_of
 from ._library import Error
 from ._types import Type
@@ -135,8 +136,8 @@ class Checkpoint:
                axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None,
                type: Optional[Type] = None, optional: bool = False, aliases: Sequence[str] = (),
                default: Any = None, attributes: Optional[dict[str, Any]] = None,
-               kind: Optional[Kind] = None, over: Optional[str] = None,
-               key: Optional[str] = None) -> None:
+               kind: Optional[Kind] = None, over: Optional[str] = None, key: Optional[str] = None,
+               darray: Optional[Darray] = None) -> None:
         """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the
         box at `offset` of a global array of that shape, `halo` elements around it left out (one
         number, or those before and behind, for each dimension). `axis`: for each dimension of the
@@ -148,10 +149,13 @@ class Checkpoint:
 
         `kind`: each rank has any number of elements; `array` is a Counted, or a function that is
         called with None to write and with a number of elements to fill. `over`, `key`: names of
-        variables, as cairn/checkpoint.h says."""
+        variables, as cairn/checkpoint.h says.
+
+        `darray`: the global array of `shape` is dealt out in blocks, and `array` is what this rank
+        is dealt. It has no `offset`, `halo` and `owner`."""
         self._memories[name] = self._register("define", name, array, shape, offset, halo, axis,
                                               owner, type, optional, aliases, default, attributes,
-                                              kind, over, key)
+                                              kind, over, key, darray)
 
     def _register(self, call: str, name: str, array: Any, shape: Optional[Sequence[int]],
                   offset: Optional[Sequence[int]], halo: Optional[Sequence[Union[int, tuple[int,
@@ -159,7 +163,7 @@ class Checkpoint:
                   axis: Optional[Sequence[int]], owner: Optional[Owner], type: Optional[Type],
                   optional: bool, aliases: Sequence[str], default: Any,
                   attributes: Optional[dict[str, Any]], kind: Optional[Kind], over: Optional[str],
-                  key: Optional[str]) -> list[Any]:
+                  key: Optional[str], darray: Optional[Darray]) -> list[Any]:
         """What the library holds pointers to from now on."""
         if isinstance(array, Counted):
             array = array.resized
@@ -173,10 +177,10 @@ class Checkpoint:
             raise TypeError(f"variable '{name}': expected an array: {error}") from error
         where = _library.made(_library.Distribution, kind=_library.REPLICATED)
         if kind is not None:
-            if any(given is not None for given in (shape, offset, halo, axis, owner)):
+            if any(given is not None for given in (shape, offset, halo, axis, owner, darray)):
                 raise ValueError(
-                    f"variable '{name}': an array with a kind has no shape, offset, halo, axis or"
-                    " owner"
+                    f"variable '{name}': an array with a kind has no shape, offset, halo, axis,"
+                    " owner or darray"
                 )
             where.kind = kind
             where.over = None if over is None else over.encode()
@@ -185,8 +189,11 @@ class Checkpoint:
             raise ValueError(f"variable '{name}': over and key need a kind")
         elif shape is not None:
             self._place(where, memory, shape, offset, halo, axis, owner)
-        elif offset is not None or halo is not None or axis is not None or owner is not None:
-            raise ValueError("offset, halo, axis and owner need a shape")
+            if darray is not None:
+                where.kind = _library.DARRAY
+                darray.store(where, len(memory.shape))
+        elif any(given is not None for given in (offset, halo, axis, owner, darray)):
+            raise ValueError("offset, halo, axis, owner and darray need a shape")
         texts = [alias.encode() for alias in aliases]
         more = _library.made(_library.Definition, flags=_library.OPTIONAL if optional else 0,
                              alias_count=len(texts))
@@ -272,12 +279,12 @@ class Checkpoint:
                   axis: Optional[Sequence[int]] = None, owner: Optional[Owner] = None,
                   type: Optional[Type] = None, attributes: Optional[dict[str, Any]] = None,
                   kind: Optional[Kind] = None, over: Optional[str] = None,
-                  key: Optional[str] = None) -> None:
+                  key: Optional[str] = None, darray: Optional[Darray] = None) -> None:
         """A variable of the version that was begun, as of `define`: the array stays as it is until
         `commit`. All ranks call it for the same names."""
         self._collected[name] = self._register("write_var", name, array, shape, offset, halo, axis,
                                                owner, type, False, (), None, attributes, kind, over,
-                                               key)
+                                               key, darray)
 
     def commit(self) -> None:
         """Collective. Waits until the version that was begun is committed."""

@@ -72,7 +72,7 @@ class Variable:
     shape: tuple[int, ...]  # of the global array
     optional: bool
     attributes: dict[str, Any]
-    kind: Optional[Kind] = None  # None: replicated, or a block of a global array
+    kind: Optional[Kind] = None  # None: replicated, or parts of a global array
     over: str = ""
     key: str = ""
 

@@ -19,7 +19,7 @@ OPTIONAL = 1
 READ_HALO, READ_CYCLIC, READ_VERIFY_ALL = 1, 2, 4
 DROP_LAST = 1
 TO_FILL = 2
-REPLICATED, BLOCK = 1, 2
+REPLICATED, BLOCK, DARRAY = 1, 2, 4
 
 
 class Options(Structure):
@@ -41,10 +41,13 @@ class Array(Structure):
 
 class Distribution(Structure):
     _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32),
-                ("reserved", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
+                ("rank_order", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
                 ("offset", c_int64 * MAX_DIMENSIONS), ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)),
                 ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
-                ("axis", c_uint8 * (MAX_DIMENSIONS + 1)), ("over", c_char_p), ("key", c_char_p)]
+                ("axis", c_uint8 * (MAX_DIMENSIONS + 1)), ("over", c_char_p), ("key", c_char_p),
+                ("processes", c_uint32 * (MAX_DIMENSIONS + 1)),
+                ("distribute", c_uint32 * (MAX_DIMENSIONS + 1)),
+                ("block", c_int64 * MAX_DIMENSIONS)]
 
 
 Getter = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(Array))
