@@ -126,8 +126,16 @@ module cairn
       integer(c_int64_t), value :: count
       type(cairn_place), intent(inout) :: place
     end subroutine
+    ! Learns that a version has reached a level (cairn_level_...), or failed with a negative errno:
+    ! inside the calls that write, test and wait, and cairn_finalize. Must call nothing of this
+    ! module.
+    subroutine cairn_observer(version, level, error) bind(C)
+      import
+      integer(c_int64_t), value :: version
+      integer(c_int32_t), value :: level, error
+    end subroutine
   end interface
-  public :: cairn_getter
+  public :: cairn_getter, cairn_observer
 
   ! struct cairn_checkpoint_options
   type, bind(C) :: c_options
@@ -248,6 +256,12 @@ module cairn
       type(c_ptr), value :: checkpoint
       integer(c_int64_t), value :: handle
       integer(c_int32_t), value :: level, timeout_ms
+    end function
+    function c_observe(checkpoint, observer) bind(C, name='cairn_fortran_observe')
+      import
+      integer(c_int) :: c_observe
+      type(c_ptr), value :: checkpoint
+      type(c_funptr), value :: observer
     end function
     function c_restart_test(checkpoint, version, info) &
         bind(C, name='cairn_checkpoint_restart_test')
@@ -416,7 +430,7 @@ module cairn
   public :: cairn_define_by, cairn_at, cairn_ragged, cairn_particles, cairn_per_rank
   public :: cairn_set_attributes, cairn_begin, cairn_write_var, cairn_commit, cairn_drop
   public :: cairn_verify, cairn_counts
-  public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait
+  public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait, cairn_observe
   public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_shape, cairn_list
   public :: cairn_need, cairn_should_exit, cairn_error_text
 
@@ -744,6 +758,18 @@ contains
     milliseconds = 0
     if (present(timeout)) milliseconds = max(1, int(timeout * 1e3_real64))
     call finish('cairn_wait', c_wait(checkpoint%handle, handle, asked, milliseconds), ierr)
+  end subroutine
+
+  ! `observer` is called when a version has reached a level or failed; none: nobody is.
+  subroutine cairn_observe(checkpoint, observer, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    procedure(cairn_observer), optional :: observer
+    integer, intent(out), optional :: ierr
+    type(c_funptr) :: its
+    call c_forget_error()
+    its = c_null_funptr
+    if (present(observer)) its = c_funloc(observer)
+    call finish('cairn_observe', c_observe(checkpoint%handle, its), ierr)
   end subroutine
 
   ! Collective. Is there a version (the newest, if none is named) for what is defined?

@@ -455,6 +455,23 @@ void cairn_fortran_read_var(const fortran_checkpoint* checkpoint, const CFI_cdes
   cairn_fortran_finish("cairn_read_var", result, ierr);
 }
 
+typedef void (*fortran_observer)(int64_t version, int32_t level, int32_t error);
+
+static void tell(void* context, cairn_checkpoint_handle handle, int64_t version,
+                 const cairn_checkpoint_progress* progress) {
+  (void)handle;
+  fortran_observer observer;
+  memcpy(&observer, &context, sizeof observer);
+  observer(version, (int32_t)progress->level, progress->error);
+}
+
+/* NULL: none. */
+int cairn_fortran_observe(cairn_checkpoint* checkpoint, fortran_observer observer) {
+  void* context;
+  memcpy(&context, &observer, sizeof context);
+  return cairn_checkpoint_observe(checkpoint, observer == NULL ? NULL : tell, context);
+}
+
 struct search {
   const char* name;
   int64_t* extents;

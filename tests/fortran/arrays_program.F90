@@ -1,10 +1,13 @@
 ! What else a Fortran array can be, and each call of the module, in one process without MPI.
 module parts
   use, intrinsic :: iso_fortran_env, only: int64, real64
-  use, intrinsic :: iso_c_binding, only: c_char
+  use, intrinsic :: iso_c_binding, only: c_char, c_int32_t, c_int64_t
   use cairn
   implicit none
   integer :: wrong = 0
+  ! What `note` was told last, and how often.
+  integer(c_int64_t) :: noted_version = 0
+  integer :: noted = 0, noted_level = 0, noted_error = -1
 
   type :: particle
     integer :: id = 0
@@ -170,6 +173,15 @@ contains
     call check_error(ierr, 'options.lower: '//trim(lower)//'/none')
   end subroutine
 
+  subroutine note(version, level, error) bind(C)
+    integer(c_int64_t), value :: version
+    integer(c_int32_t), value :: level, error
+    noted = noted + 1
+    noted_version = version
+    noted_level = level
+    noted_error = error
+  end subroutine
+
   subroutine calls()
     type(cairn_checkpoint) :: cp
     type(cairn_options) :: options
@@ -195,7 +207,12 @@ contains
     do while (.not. cairn_need(cp, step))
       step = step + 1
     end do
+    call cairn_observe(cp, note)
     call cairn_write(cp, 4)
+    call check(noted > 0 .and. noted_version == 4 .and. noted_level == cairn_level_local .and. &
+               noted_error == 0, 'the observer')
+    call cairn_observe(cp)
+    noted = 0
     a = [4, 5, 6]
     call cairn_iwrite(cp, 5_int64, handle)
     a = 0
@@ -205,6 +222,7 @@ contains
     call cairn_test(cp, handle, reached, level=cairn_level_staged)
     call check(reached, 'STAGED is not reached after the wait')
     call cairn_list(cp, infos)
+    call check(noted == 0, 'an observer that is not there any more')
     call check(size(infos) == 2, 'number of versions')
     call check(infos(1)%number == 5 .and. infos(2)%number == 4, 'versions')
     call check(infos(2)%step == step .and. infos(1)%parent == infos(2)%sequence, 'their line')
