@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "ckpt/ckpt.h"
+#include "machine/own_directory.h"
 #include "sets/ckpt_set.h"
-#include "sets/lower_directory.h"
 #include "text/error.h"
 #include "text/units.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t most_of_record = 64ULL << 10;
 
 // What is not a record of a version is told, and left out.
-Json read_record(const LowerDirectory& set, const std::string& name) {
+Json read_record(const OwnDirectory& set, const std::string& name) {
   std::string text;
   const bool is_read = set.read(name, most_of_record, &text);
   Json record = Json::parse(text, nullptr, false);
@@ -43,8 +43,7 @@ std::string hosts_of(const Json& record) {
 }
 
 // A set that cannot be trusted is told, and left out; or an error, if it is the one asked for.
-std::optional<LowerDirectory> enter(const LowerDirectory& all, const std::string& set,
-                                    bool may_miss) {
+std::optional<OwnDirectory> enter(const OwnDirectory& all, const std::string& set, bool may_miss) {
   try {
     return all.enter(set);
   } catch (const Error& error) {
@@ -64,7 +63,7 @@ uint32_t parse_keep(const std::string& text) {
 }  // namespace
 
 int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
-  const LowerDirectory all = LowerDirectory::open_in(arguments.directory);
+  const OwnDirectory all = OwnDirectory::open_in(arguments.directory);
   Table table({"SET", "VERSION", "STEP", "BYTES", "WRITTEN", "HOST"}, {1, 2, 3});
   Json records = Json::array();
   for (const std::string& set : all.names()) {

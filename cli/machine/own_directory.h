@@ -1,4 +1,4 @@
-// LowerDirectory: a directory of copies of checkpoints, as the library trusts one: it is the
+// OwnDirectory: a directory of copies of checkpoints, as the library trusts one: it is the
 // user's, nobody else can write to it, and it was not found through a link.
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace cairn::cli {
 
-class LowerDirectory {
+class OwnDirectory {
  public:
   // DIR/.cairn-checkpoints. Throws.
-  static LowerDirectory open_in(const std::string& directory);
+  static OwnDirectory open_in(const std::string& directory);
   // One below it. Throws.
-  [[nodiscard]] LowerDirectory enter(const std::string& name) const;
-  ~LowerDirectory();
-  LowerDirectory(LowerDirectory&& other) noexcept;
-  LowerDirectory(const LowerDirectory&) = delete;
-  LowerDirectory& operator=(const LowerDirectory&) = delete;
+  [[nodiscard]] OwnDirectory enter(const std::string& name) const;
+  ~OwnDirectory();
+  OwnDirectory(OwnDirectory&& other) noexcept;
+  OwnDirectory(const OwnDirectory&) = delete;
+  OwnDirectory& operator=(const OwnDirectory&) = delete;
 
   // Ascending, without hidden ones. Throws.
   [[nodiscard]] std::vector<std::string> names() const;
@@ -26,7 +26,7 @@ class LowerDirectory {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  LowerDirectory(int above, const std::string& name, std::string path);
+  OwnDirectory(int above, const std::string& name, std::string path);
   void check() const;
 
   int descriptor_;

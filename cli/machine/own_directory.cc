@@ -1,4 +1,4 @@
-#include "sets/lower_directory.h"
+#include "machine/own_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,37 +13,37 @@
 
 namespace cairn::cli {
 
-LowerDirectory LowerDirectory::open_in(const std::string& directory) {
+OwnDirectory OwnDirectory::open_in(const std::string& directory) {
   const int above = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (above < 0) throw Error(exit_failed, system_error(directory, errno));
   constexpr const char* below = ".cairn-checkpoints";
-  LowerDirectory all(above, below, directory + "/" + below);
+  OwnDirectory all(above, below, directory + "/" + below);
   close(above);
   all.check();
   return all;
 }
 
-LowerDirectory LowerDirectory::enter(const std::string& name) const {
-  LowerDirectory one(descriptor_, name, path_ + "/" + name);
+OwnDirectory OwnDirectory::enter(const std::string& name) const {
+  OwnDirectory one(descriptor_, name, path_ + "/" + name);
   one.check();
   return one;
 }
 
-LowerDirectory::LowerDirectory(int above, const std::string& name, std::string path)
+OwnDirectory::OwnDirectory(int above, const std::string& name, std::string path)
     : descriptor_(openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
       error_(descriptor_ < 0 ? errno : 0),
       path_(std::move(path)) {}
 
-LowerDirectory::LowerDirectory(LowerDirectory&& other) noexcept
+OwnDirectory::OwnDirectory(OwnDirectory&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       error_(other.error_),
       path_(std::move(other.path_)) {}
 
-LowerDirectory::~LowerDirectory() {
+OwnDirectory::~OwnDirectory() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-void LowerDirectory::check() const {
+void OwnDirectory::check() const {
   if (descriptor_ < 0) throw Error(exit_failed, system_error(path_, error_));
   struct stat st {};
   if (fstat(descriptor_, &st) != 0) throw Error(exit_failed, system_error(path_, errno));
@@ -54,7 +54,7 @@ void LowerDirectory::check() const {
     throw Error(exit_failed, fmt::format("{}: others can write to it; chmod go-w", path_));
 }
 
-std::vector<std::string> LowerDirectory::names() const {
+std::vector<std::string> OwnDirectory::names() const {
   const int again = openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const directory = again < 0 ? nullptr : fdopendir(again);
   if (directory == nullptr) {
@@ -70,7 +70,7 @@ std::vector<std::string> LowerDirectory::names() const {
   return names;
 }
 
-bool LowerDirectory::read(const std::string& name, uint64_t most, std::string* text) const {
+bool OwnDirectory::read(const std::string& name, uint64_t most, std::string* text) const {
   // Not to wait for the writer of a fifo.
   const int file =
       openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
