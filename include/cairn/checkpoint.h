@@ -479,7 +479,8 @@ typedef struct cairn_checkpoint_variable {
   uint32_t kind;  /* enum cairn_distribution_kind */
   uint32_t attribute_count;
   /* Extents, slowest in a file first. RAGGED, PARTICLES and PER_RANK have one dimension: the
-   * elements of all ranks, as cairn_checkpoint_read_var() reads them. */
+   * elements of all ranks, as cairn_checkpoint_read_var() reads them. It is -1 in a context that
+   * looks if other hosts have parts of the version and this pool has no copies. */
   int64_t global[CAIRN_MAX_DIMENSIONS];
   const char* name;
   const cairn_attribute* attributes; /* ascending by key */
@@ -501,6 +502,66 @@ CAIRN_API int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t v
  * `capacity` is less. -EINVAL: a variable of another kind. -ENOENT, -EHOSTDOWN, -EUCLEAN. */
 CAIRN_API int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version,
                                       const char* name, uint64_t* counts, uint32_t capacity);
+
+/* ---- parts ------------------------------------------------------------------------------------
+ * A version of several hosts has a part in the pool of each, with what that host's ranks wrote.
+ * These calls are for programs that run on each of the hosts and put the parts together, such as
+ * `cairn ckpt export`. They need a context that looks (else -EINVAL), are local, and read the pool
+ * of this host only. They fail with -ENOENT (no such version or variable), -EUCLEAN (damaged),
+ * -EHOSTDOWN (the pool has neither the part nor a copy of it) and -ESTALE (the version was retired
+ * meanwhile). */
+
+enum cairn_part_presence {
+  CAIRN_PART_MISSING = 0, /* it is in the pool of another host */
+  CAIRN_PART_OWN = 1,     /* this host's ranks wrote it */
+  CAIRN_PART_COPY = 2     /* the pool has a copy of another host's part */
+};
+typedef struct cairn_checkpoint_part {
+  uint32_t struct_size;
+  uint32_t part;     /* its number, from 0, the same on all hosts */
+  uint32_t presence; /* enum cairn_part_presence */
+  uint32_t ranks;    /* that wrote it */
+  uint64_t bytes;
+  const char* host; /* whose ranks wrote it */
+} cairn_checkpoint_part;
+typedef int (*cairn_checkpoint_part_visit)(void* context, const cairn_checkpoint_part* part);
+/* Calls visit for each part of a version, ascending, until it returns nonzero, which is the result
+ * then. What it gets is valid inside visit. */
+CAIRN_API int cairn_checkpoint_parts(cairn_checkpoint* checkpoint, int64_t version,
+                                     cairn_checkpoint_part_visit visit, void* context);
+
+typedef struct cairn_checkpoint_piece {
+  uint32_t struct_size;
+  uint32_t dimensions;
+  uint32_t rank; /* of RAGGED, PARTICLES and PER_RANK: which one wrote the elements; else 0 */
+  uint32_t reserved;
+  int64_t offset[CAIRN_MAX_DIMENSIONS];
+  int64_t count[CAIRN_MAX_DIMENSIONS];
+} cairn_checkpoint_piece;
+typedef int (*cairn_checkpoint_piece_visit)(void* context, const cairn_checkpoint_piece* piece);
+/* Calls visit for each piece of a variable that a part has, until it returns nonzero, which is the
+ * result then. The pieces of all parts are disjoint and make up the global array; where blocks of
+ * ranks overlap, an element is in the part whose rank's counts. cairn_checkpoint_read_var() reads a
+ * piece. Of RAGGED, PARTICLES and PER_RANK there is a piece for each rank of the part, ascending:
+ * [0, count[0]) is what the rank wrote, for cairn_checkpoint_read_rank(). What visit gets is valid
+ * inside it. -EINVAL: the version has no such part. */
+CAIRN_API int cairn_checkpoint_pieces(cairn_checkpoint* checkpoint, int64_t version,
+                                      const char* name, uint32_t part,
+                                      cairn_checkpoint_piece_visit visit, void* context);
+/* Elements [first, first + array->extent[0]) that one rank wrote of a RAGGED, PARTICLES or PER_RANK
+ * variable, in the rank's own order. -EINVAL (another kind or type, or elements that the rank does
+ * not have), -EIO. */
+CAIRN_API int cairn_checkpoint_read_rank(cairn_checkpoint* checkpoint, int64_t version,
+                                         const char* name, uint32_t rank, int64_t first,
+                                         const cairn_array* array);
+/* Elements [first, first + array->extent[0]) of those that a RAGGED variable has for the cells
+ * [offset, offset + count) of its `over`, in the order of these cells, the last dimension the
+ * fastest. Where the lists are is found once for the cells that are asked for, and kept until
+ * another call reads other ones: a million of them take some 24 MiB. Errors as read_rank. */
+CAIRN_API int cairn_checkpoint_read_lists(cairn_checkpoint* checkpoint, int64_t version,
+                                          const char* name, const int64_t* offset,
+                                          const int64_t* count, int64_t first,
+                                          const cairn_array* array);
 
 typedef struct cairn_checkpoint_verified {
   uint32_t struct_size;

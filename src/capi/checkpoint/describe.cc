@@ -107,8 +107,11 @@ int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
     if (!settled.ok()) return code(settled);
   }
   const auto stored = checkpoint->begin_reading(version);
-  const auto elements = stored.ok() ? ckpt::CountedLine::totals(*stored)
-                                    : cairn::Result<std::vector<uint64_t>>(stored.status());
+  auto elements = stored.ok() ? ckpt::CountedLine::totals(*stored)
+                              : cairn::Result<std::vector<uint64_t>>(stored.status());
+  // Other hosts know how many elements their ranks have.
+  if (stored.ok() && !checkpoint->run && elements.code() == EHOSTDOWN)
+    elements = std::vector<uint64_t>((*stored)->contents().layout().variables(), UINT64_MAX);
   if (const Status met = checkpoint->meet_nodes(elements.status()); !met.ok()) return code(met);
   const Variables variables((*stored)->contents(), *elements);
   checkpoint->done_reading();

@@ -103,7 +103,8 @@ int visit_damaged(const cairn_checkpoint& checkpoint, cairn_checkpoint_visit vis
 // Stays for the next part of the variable, as long as the version is read.
 Result<ckpt::CountedLine*> find_line(cairn_checkpoint* checkpoint, ckpt::StoredVersion* stored,
                                      uint32_t variable) {
-  if (checkpoint->line == nullptr || checkpoint->line->variable() != variable) {
+  if (checkpoint->line == nullptr || checkpoint->line->variable() != variable ||
+      checkpoint->line->cells()) {
     checkpoint->line.reset();
     CAIRN_TRY_ASSIGN(line, ckpt::CountedLine::find(stored, variable));
     checkpoint->line = std::move(line);

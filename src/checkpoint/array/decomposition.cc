@@ -289,9 +289,16 @@ std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
     if (meet(whole_, wanted)) holders.push_back(0);
     return holders;
   }
-  for (uint64_t i = 0; i < boxes_.size(); ++i)
-    if (meet(boxes_.box(i), wanted)) holders.push_back(boxes_.rank(i));
-  if (owner_ == Owner::lowest_rank) std::reverse(holders.begin(), holders.end());
+  // Boxes by ascending rank, so that the one that counts comes last. One that has all of it covers
+  // those before, whose ranks may be on other hosts.
+  const uint64_t size = boxes_.size();
+  for (uint64_t n = 0; n < size; ++n) {
+    const uint64_t i = owner_ == Owner::lowest_rank ? size - 1 - n : n;
+    const Box box = boxes_.box(i);
+    if (!meet(box, wanted)) continue;
+    if (has_all(box, wanted)) holders.clear();
+    holders.push_back(boxes_.rank(i));
+  }
   return holders;
 }
 

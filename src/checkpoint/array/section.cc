@@ -1,6 +1,8 @@
 #include "checkpoint/array/section.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <utility>
 
 namespace cairn::checkpoint {
 namespace {
@@ -123,6 +125,35 @@ bool meet(const Box& box, const Section& section) {
   for (unsigned k = 0; k < box.dimensions; ++k)
     if (!meet(stripes_of(box, k, box.offset), section.along[k])) return false;
   return true;
+}
+
+bool has_all(const Box& box, const Section& section) {
+  for (unsigned k = 0; k < box.dimensions; ++k) {
+    const Stripes& along = section.along[k];
+    if (along.begin < box.offset[k] || along.end > box.offset[k] + box.count[k]) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Box>> boxes_of(const Section& section, uint64_t most) {
+  std::vector<Box> boxes = {Box{section.dimensions, {}, {}}};
+  for (unsigned k = 0; k < section.dimensions; ++k) {
+    const Stripes& along = section.along[k];
+    std::vector<Box> longer;
+    for (const Box& box : boxes) {
+      SharedIntervals blocks(along, {along.begin, along.end, 0, 0, 0});
+      for (SharedInterval block; blocks.next(&block);) {
+        if (longer.size() == most)
+          return fail(EOVERFLOW, "a block-cyclic array has more than %llu blocks on a rank",
+                      static_cast<unsigned long long>(most));
+        longer.push_back(box);
+        longer.back().offset[k] = block.element;
+        longer.back().count[k] = block.count;
+      }
+    }
+    boxes = std::move(longer);
+  }
+  return boxes;
 }
 
 std::optional<SharedBox> shared_box(const Section& stored, const Section& wanted) {

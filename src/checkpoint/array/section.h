@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "base/status.h"
 #include "checkpoint/array/box.h"
 #include "checkpoint/array/runs.h"
 
@@ -92,6 +94,11 @@ class SharedIntervals {
 
 bool meet(const Stripes& a, const Stripes& b);
 bool meet(const Box& box, const Section& section);
+// Whether all of the section lies in the box.
+bool has_all(const Box& box, const Section& section);
+// The blocks of a section that is not empty, the last dimension the fastest. EOVERFLOW: it has more
+// than `most`.
+Result<std::vector<Box>> boxes_of(const Section& section, uint64_t most);
 
 // What two sections share, if its places are a box in both arrays.
 struct SharedBox {

@@ -179,6 +179,38 @@ TEST(Section, SharedRunsAreTheElementsOfBoth) {
   EXPECT_GT(boxes, 100);
 }
 
+TEST(Section, BlocksAreItsElements) {
+  std::mt19937 random(44);
+  for (int round = 0; round < 500; ++round) {
+    Section section;
+    section.dimensions = 2;
+    std::set<std::pair<uint64_t, uint64_t>> expected;
+    for (unsigned k = 0; k < 2; ++k) section.along[k] = draw(&random);
+    for (const auto& [row, row_place] : listed(section.along[0]))
+      for (const auto& [column, place] : listed(section.along[1])) expected.insert({row, column});
+    const auto boxes = boxes_of(section, 1000);
+    ASSERT_TRUE(boxes.ok()) << last_detail();
+    uint64_t elements = 0;
+    for (const Box& box : *boxes) {
+      elements += *volume(box);
+      for (uint64_t i = 0; i < box.count[0]; ++i)
+        for (uint64_t j = 0; j < box.count[1]; ++j)
+          ASSERT_TRUE(expected.contains({box.offset[0] + i, box.offset[1] + j}));
+    }
+    ASSERT_EQ(elements, expected.size());
+    if (boxes->size() > 1) {
+      ASSERT_EQ(boxes_of(section, boxes->size() - 1).code(), EOVERFLOW);
+    }
+    const Box around{2, {3, 3}, {6, 6}};
+    const bool inside = std::all_of(expected.begin(), expected.end(), [](const auto& one) {
+      return one.first >= 3 && one.first < 9 && one.second >= 3 && one.second < 9;
+    });
+    if (has_all(around, section)) {
+      ASSERT_TRUE(inside);
+    }
+  }
+}
+
 TEST(Section, ABoxIsOne) {
   const Box box{2, {3, 0}, {4, 5}};
   const Section section = section_of(box, {2, 0});

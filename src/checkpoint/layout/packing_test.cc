@@ -25,7 +25,7 @@ struct Oracle {
         if (decomposition.kind() == DecompositionKind::replicated) {
           if (rank == 0) bytes = variable.element_size * *volume(decomposition.whole());
         } else if (!is_counted(decomposition.kind())) {
-          bytes = variable.element_size * *volume(decomposition.box_of(rank));
+          bytes = variable.element_size * decomposition.elements_of(rank);
         }
         if (bytes == 0 || (bytes > layout.pack_limit()) != is_large) continue;
         const uint64_t unit = is_large ? layout.alignment() : 16;

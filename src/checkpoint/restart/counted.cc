@@ -33,8 +33,8 @@ bool has_cell(const Section& section, const Box& whole, uint64_t cell) {
   return cell == 0;
 }
 
-// Calls visit for boxes of at most so many cells, in the order of the whole with the last dimension
-// the fastest.
+// Calls visit for parts of a box of at most so many cells, in the order of its cells with the last
+// dimension the fastest.
 Status for_each_slab(const Box& whole, uint64_t most,
                      const std::function<Status(const Box& slab)>& visit) {
   if (is_empty(whole)) return Status();
@@ -47,14 +47,16 @@ Status for_each_slab(const Box& whole, uint64_t most,
   const uint64_t step = most / unit;
   Box slab = whole;
   for (unsigned k = 0; k < last; ++k) slab.count[k] = 1;
+  const auto end = [&](unsigned k) { return whole.offset[k] + whole.count[k]; };
   for (;;) {
-    slab.count[last] = std::min(step, whole.count[last] - slab.offset[last]);
+    slab.count[last] = std::min(step, end(last) - slab.offset[last]);
     CAIRN_TRY(visit(slab));
     slab.offset[last] += slab.count[last];
     unsigned k = last;
-    while (slab.offset[k] == whole.count[k]) {
+    while (slab.offset[k] == end(k)) {
       if (k == 0) return Status();
-      slab.offset[k--] = 0;
+      slab.offset[k] = whole.offset[k];
+      --k;
       ++slab.offset[k];
     }
   }
@@ -313,7 +315,6 @@ uint64_t Counted::count_of(uint32_t variable) const {
 }
 
 Result<Takes> Counted::find_all(uint32_t variable) {
-  constexpr uint64_t most_cells = uint64_t{1} << 20;
   const Contents& contents = stored_.contents();
   const Variable stored = contents.layout().variable(variable);
   Takes takes;
@@ -324,9 +325,15 @@ Result<Takes> Counted::find_all(uint32_t variable) {
     }
     return takes;
   }
-  const Box& whole = contents.decomposition_of(contents.layout().variable(*stored.over)).whole();
-  CAIRN_TRY(for_each_slab(whole, most_cells, [&](const Box& cells) {
-    return plan_ragged(variable, section_of(cells), plain_order(), &takes);
+  return find_lists(variable,
+                    contents.decomposition_of(contents.layout().variable(*stored.over)).whole());
+}
+
+Result<Takes> Counted::find_lists(uint32_t variable, const Box& cells) {
+  constexpr uint64_t most_cells = uint64_t{1} << 20;
+  Takes takes;
+  CAIRN_TRY(for_each_slab(cells, most_cells, [&](const Box& slab) {
+    return plan_ragged(variable, section_of(slab), plain_order(), &takes);
   }));
   return takes;
 }

@@ -41,6 +41,8 @@ class Counted {
   // All elements of a stored variable: lists in order of the cells in their global array, the last
   // dimension the fastest, others in order of the ranks.
   Result<Takes> find_all(uint32_t variable);
+  // Of a ragged variable those of some cells, in the same order.
+  Result<Takes> find_lists(uint32_t variable, const Box& cells);
   // Verifies and copies some elements.
   Status read(uint32_t variable, const Takes& takes, const ArrayPlace& array);
   Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);

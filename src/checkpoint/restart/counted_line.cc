@@ -7,14 +7,27 @@ namespace cairn::checkpoint {
 Result<std::unique_ptr<CountedLine>> CountedLine::find(StoredVersion* stored, uint32_t variable) {
   std::unique_ptr<CountedLine> line(new CountedLine(stored, variable));
   CAIRN_TRY_ASSIGN(takes, line->counted_.find_all(variable));
-  line->takes_ = std::move(takes);
+  line->begin(std::move(takes));
+  return line;
+}
+
+Result<std::unique_ptr<CountedLine>> CountedLine::find_lists(StoredVersion* stored,
+                                                             uint32_t variable, const Box& cells) {
+  std::unique_ptr<CountedLine> line(new CountedLine(stored, variable));
+  CAIRN_TRY_ASSIGN(takes, line->counted_.find_lists(variable, cells));
+  line->begin(std::move(takes));
+  line->cells_ = cells;
+  return line;
+}
+
+void CountedLine::begin(Takes takes) {
+  takes_ = std::move(takes);
   uint64_t begin = 0;
-  for (const Take& take : line->takes_) {
-    line->begins_.push_back(begin);
+  for (const Take& take : takes_) {
+    begins_.push_back(begin);
     begin += take.count;  // below 2^62: each lies in its extent
   }
-  line->begins_.push_back(begin);
-  return line;
+  begins_.push_back(begin);
 }
 
 Status CountedLine::read(uint64_t first, const ArrayPlace& array) {
@@ -41,6 +54,28 @@ Result<std::vector<uint64_t>> CountedLine::counts(StoredVersion* stored, uint32_
     counts.push_back(entry.elements);
   }
   return counts;
+}
+
+Result<uint64_t> CountedLine::elements_of(StoredVersion* stored, uint32_t variable, uint32_t rank) {
+  const Definitions none;
+  Counted counted(stored, none, 0, 1);
+  CAIRN_TRY_ASSIGN(entry, counted.entry_of(rank, variable));
+  return entry.elements;
+}
+
+Status CountedLine::read_rank(StoredVersion* stored, uint32_t variable, uint32_t rank,
+                              uint64_t first, const ArrayPlace& array) {
+  const Definitions none;
+  Counted counted(stored, none, 0, 1);
+  CAIRN_TRY_ASSIGN(entry, counted.entry_of(rank, variable));
+  const uint64_t count = array.view.counts()[0];
+  if (first > entry.elements || count > entry.elements - first)
+    return fail(EINVAL, "rank %u has %llu elements; [%llu, %llu) lies outside of them", rank,
+                static_cast<unsigned long long>(entry.elements),
+                static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(first + count));
+  if (count == 0) return Status();
+  return counted.read(variable, {{rank, first, count}}, array);
 }
 
 Result<std::vector<uint64_t>> CountedLine::totals(StoredVersion* stored) {

@@ -199,6 +199,26 @@ std::string StoredVersion::why_copies() const {
   return "";
 }
 
+StoredVersion::Presence StoredVersion::presence_of(uint32_t part) const {
+  const std::vector<Source>& sources = parts_[part].sources;
+  if (sources.empty()) return Presence::none;
+  return sources.front().is_copy ? Presence::copy : Presence::own;
+}
+
+Result<std::vector<uint32_t>> StoredVersion::ranks_of(uint32_t part) {
+  Part& one = parts_[part];
+  std::vector<uint32_t> ranks;
+  if ((one.record.flags & part_is_irregular) != 0) {
+    CAIRN_TRY(load_roots(&one));
+    for (const RootRecord& root : one.roots) ranks.push_back(root.rank);
+    return ranks;
+  }
+  // The manifest was read with them all below the version's ranks.
+  for (uint32_t i = 0; i < one.record.count; ++i)
+    ranks.push_back(one.record.first + one.record.stride * i);
+  return ranks;
+}
+
 Status StoredVersion::load_roots(Part* part) {
   if (part->has_roots) return Status();
   Status status;

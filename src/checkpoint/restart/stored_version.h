@@ -35,6 +35,14 @@ class StoredVersion {
   // What was wrong with one of those that are there themselves, or "".
   [[nodiscard]] std::string why_copies() const;
 
+  // i < version().parts.
+  [[nodiscard]] const PartRecord& part(uint32_t i) const { return parts_[i].record; }
+  // Which of its parts are to be had: itself, as a copy, or not at all.
+  enum class Presence { none, own, copy };
+  [[nodiscard]] Presence presence_of(uint32_t part) const;
+  // Ascending, unless the part is not regular. EHOSTDOWN: then, if it is not to be had.
+  Result<std::vector<uint32_t>> ranks_of(uint32_t part);
+
   // Where rank's piece of a variable lies in its region; nothing: it has none. EOVERFLOW.
   Result<std::optional<Piece>> piece_of(uint32_t rank, uint32_t variable);
   // EUCLEAN: the roots of the rank's part are damaged. EIO and others of the node that has them.
