@@ -23,6 +23,8 @@ struct CkptArguments {
   bool bytes = false;
   bool force = false;
   bool damaged = false;
+  std::string wait;          // seconds
+  bool with_copies = false;  // of other hosts' parts
 };
 
 // Without a set: all sets of the pool.

@@ -2,16 +2,16 @@
 #include <cairn/checkpoint.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <optional>
+#include <charconv>
+#include <chrono>
+#include <thread>
 
 #include "ckpt/ckpt.h"
+#include "ckpt/export_content.h"
+#include "ckpt/parts_export.h"
+#include "ckpt/whole_export.h"
 #include "machine/temp_file.h"
-#include "netcdf/netcdf_counted.h"
-#include "netcdf/netcdf_file.h"
 #include "netcdf/netcdf_form.h"
-#include "sets/ckpt_reader.h"
 #include "sets/ckpt_set.h"
 #include "text/error.h"
 #include "text/progress.h"
@@ -20,143 +20,147 @@
 namespace cairn::cli {
 namespace {
 
-CkptAttribute text_attribute(const std::string& key, const std::string& text) {
-  return {key, CAIRN_TYPE_CHARACTER, static_cast<uint32_t>(text.size()), text};
-}
+using Seconds = std::chrono::seconds;
+using State = PartsExport::State;
 
-CkptAttribute number_attribute(const std::string& key, int64_t value) {
-  return {key, CAIRN_TYPE_INT64, 1, {reinterpret_cast<const char*>(&value), sizeof value}};
-}
-
-std::vector<CkptAttribute> attributes_of(const CkptSet& set, const CkptVersion& version) {
-  std::vector<CkptAttribute> all = version.attributes;
-  std::erase_if(all, [](const CkptAttribute& one) { return one.key.starts_with("cairn_"); });
-  all.push_back(text_attribute("cairn_set", set.name()));
-  all.push_back(number_attribute("cairn_version", version.info.number));
-  all.push_back(number_attribute("cairn_step", version.info.step));
-  all.push_back(number_attribute("cairn_begun_ns", static_cast<int64_t>(version.info.begun_ns)));
-  all.push_back(text_attribute("cairn_run", version.info.run));
-  if (version.info.code_version[0] != 0)
-    all.push_back(text_attribute("cairn_code_version", version.info.code_version));
-  return all;
-}
-
-std::vector<CkptVariable> counted_variables(const CkptSet& set, int64_t number) {
-  std::vector<CkptVariable> variables = set.variables(number);
-  set.count(number, &variables);
-  return variables;
-}
-
-class Export {
- public:
-  Export(const CkptSet& set, int64_t number, const std::string& path, bool may_replace)
-      : set_(set),
-        version_(set.version(number)),
-        variables_(counted_variables(set, number)),
-        counted_(set, number, &variables_),
-        reader_(set, number),
-        path_(path),
-        may_replace_(may_replace),
-        progress_(path, 1) {
-    for (const CkptVariable& one : variables_) {
-      const bool is_beside = netcdf_form(one.type, one.element_size).is_beside;
-      has_beside_ = has_beside_ || is_beside;
-      bytes_ += one.elements() * one.element_size;
-    }
-  }
-
-  // False: a signal came.
-  bool run() {
-    if (variables_.empty()) fail("{}: version {} has no variables", set_.name(), number());
-    const NetcdfDimensions dimensions = name_dimensions(variables_);
-    counted_.add_attributes(dimensions, &variables_);
-    std::optional<TempFile> beside;
-    if (has_beside_) {
-      beside.emplace(beside_path(), may_replace_);
-      if (!fill(*beside, dimensions, true)) return false;
-    }
-    TempFile file(path_, may_replace_);
-    if (!fill(file, dimensions, false)) return false;
-    progress_.hide();
-    if (beside) beside->publish();
-    file.publish();
-    return true;
-  }
-
-  [[nodiscard]] int64_t number() const { return version_.info.number; }
-  [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] size_t variables() const { return variables_.size(); }
-  // The file with the variables that netCDF refuses; "" if there is none.
-  [[nodiscard]] std::string beside_path() const { return has_beside_ ? path_ + beside_suffix : ""; }
-
- private:
-  bool fill(TempFile& file, const NetcdfDimensions& dimensions, bool is_beside) {
-    std::vector<NetcdfPlace> places;
-    {
-      NetcdfFile skeleton(file.temp_path());
-      skeleton.add_attributes(attributes_of(set_, version_));
-      places = skeleton.add_variables(variables_, dimensions, is_beside);
-      skeleton.close();
-    }
-    file.reopen();
-    for (const NetcdfPlace& place : places)
-      if (!each_slab(place, [&](const uint8_t* bytes, uint64_t size, uint64_t offset) {
-            file.write(bytes, size, offset);
-          }))
-        return false;
-    file.sync();
-    // Reads the file back and compares it with the version.
-    for (const NetcdfPlace& place : places)
-      if (!each_slab(place, [&](const uint8_t* bytes, uint64_t size, uint64_t offset) {
-            seen_.resize(std::max<size_t>(seen_.size(), size));
-            file.read(seen_.data(), size, offset);
-            if (std::memcmp(seen_.data(), bytes, size) != 0)
-              fail("{}: variable '{}': the bytes read back differ from those written", path_,
-                   variables_[place.variable].name);
-          }))
-        return false;
-    return true;
-  }
-
-  // Visits the bytes of a variable, piece by piece, in their order in the file.
-  template <typename Visit>
-  bool each_slab(const NetcdfPlace& place, Visit visit) {
-    if (place.offset == h5_no_address) return true;
-    const CkptVariable& variable = variables_[place.variable];
-    const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
-    const uint64_t unit = form.element_size * std::max<uint64_t>(form.extra, 1);
-    if (const std::vector<int64_t>* const values = counted_.values(place.variable)) {
-      visit(reinterpret_cast<const uint8_t*>(values->data()), values->size() * unit, place.offset);
-      return true;
-    }
-    reader_.for_each_slab(variable, [&](const Slab& slab, const uint8_t* elements) {
-      const uint64_t size = slab.elements * unit;
-      if (!is_as_stored(variable.type)) {
-        converted_.resize(std::max<size_t>(converted_.size(), size));
-        to_netcdf(variable.type, elements, slab.elements, converted_.data());
-        elements = converted_.data();
-      }
-      visit(elements, size, place.offset + slab.first * unit);
-      done_ += slab.elements * variable.element_size;
-      progress_.show(done_ / 2, bytes_);  // each byte is written, and read back
-      return stop_signal() == 0;
-    });
-    return stop_signal() == 0;
-  }
-
-  const CkptSet& set_;
-  const CkptVersion& version_;
-  std::vector<CkptVariable> variables_;  // with those that only the file has
-  NetcdfCounted counted_;
-  CkptReader reader_;
-  std::string path_;
-  bool may_replace_;
-  Progress progress_;
-  bool has_beside_ = false;
-  uint64_t bytes_ = 0;
-  uint64_t done_ = 0;
-  std::vector<uint8_t> converted_, seen_;
+struct Target {
+  std::string set;
+  const CkptVersion& version;
+  std::string path;
+  bool json = false;
 };
+
+Seconds parse_wait(const std::string& text) {
+  uint32_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
+    usage_error("invalid time '{}': expected whole seconds", text);
+  return Seconds(seconds);
+}
+
+// What an export that was given up has left. One that is under way looks the same.
+void warn_of_leftovers(const std::string& path) {
+  for (const std::string& one : ExportMeeting::list(path))
+    warn(
+        fmt::format("{}: is of an export by parts that is not complete; remove it if it is not to "
+                    "be completed",
+                    printable(one)));
+}
+
+std::string beside_of(const Target& target, const ExportContent& content) {
+  return content.has_beside() ? target.path + beside_suffix : "";
+}
+
+// `content`: null as long as it is unknown.
+Json report_json(const Target& target, const ExportContent* content, bool is_complete) {
+  const std::string beside = content == nullptr ? "" : beside_of(target, *content);
+  return {{"set", target.set},
+          {"version", target.version.info.number},
+          {"file", json_text(target.path)},
+          {"beside", beside.empty() ? Json() : Json(json_text(beside))},
+          {"variables", content == nullptr ? Json() : Json(content->variables().size())},
+          {"bytes", content == nullptr ? Json() : Json(content->bytes())},
+          {"complete", is_complete}};
+}
+
+void print_complete(const Target& target, const ExportContent& content) {
+  print(fmt::format("{}: version {} of {}, {} variables, {}\n", printable(target.path),
+                    target.version.info.number, target.set, content.variables().size(),
+                    format_size(content.bytes())));
+  if (const std::string beside = beside_of(target, content); !beside.empty())
+    print(fmt::format("{}: variables of types that netCDF does not have\n", printable(beside)));
+}
+
+// "a, b and 3 more"
+std::string hosts_text(const std::vector<std::string>& hosts) {
+  constexpr size_t most = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(hosts.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + printable(hosts[i]);
+  if (hosts.size() > most) text += fmt::format(" and {} more", hosts.size() - most);
+  return text;
+}
+
+std::string missing_text(const Target& target, const PartsExport& work, State state) {
+  const size_t count = work.missing().size();
+  const std::string begin = fmt::format("{}: version {} of {}: ", printable(target.path),
+                                        target.version.info.number, target.set);
+  if (state == State::waits_for_counts)
+    return begin + fmt::format(
+                       "{} of other hosts {} not said yet how many elements {} has ({}); "
+                       "run the command on all of them, with --wait or twice\n",
+                       count, count == 1 ? "part has" : "parts have", count == 1 ? "it" : "each",
+                       hosts_text(work.missing()));
+  return begin +
+         fmt::format(
+             "{} still missing ({}), and until then there is no file of this name{}\n",
+             count == 1 ? "1 part is" : fmt::format("{} parts are", count),
+             hosts_text(work.missing()),
+             work.has_copies_of_missing() ? "; this pool has copies, which --copies writes" : "");
+}
+
+int report(const Target& target, const PartsExport& work, State state) {
+  const bool is_complete = state == State::completed || state == State::completed_by_another;
+  if (target.json) {
+    const ExportContent* const content =
+        state == State::waits_for_counts ? nullptr : &work.content();
+    Json all = report_json(target, content, is_complete);
+    all["completed_here"] = state == State::completed;
+    all["missing_parts"] = is_complete ? 0 : work.missing().size();
+    all["missing_hosts"] = Json::array();
+    if (!is_complete)
+      for (const std::string& host : work.missing())
+        all["missing_hosts"].push_back(json_text(host));
+    print_json(all);
+  } else if (state == State::completed) {
+    print_complete(target, work.content());
+  } else if (is_complete) {
+    print(
+        fmt::format("{}: is complete; another host wrote the last part\n", printable(target.path)));
+  } else {
+    print(missing_text(target, work, state));
+  }
+  return exit_ok;
+}
+
+// Sleeps a little, and longer each time. False: the time is over, or a signal came.
+bool wait_a_little(std::chrono::steady_clock::time_point end, std::chrono::milliseconds* pause) {
+  constexpr std::chrono::milliseconds longest{1000};
+  const auto now = std::chrono::steady_clock::now();
+  if (now >= end || stop_signal() != 0) return false;
+  std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(*pause, end - now));
+  *pause = std::min(2 * *pause, longest);
+  return true;
+}
+
+int export_parts(const CkptSet& set, const Target& target, std::vector<CkptPart> parts,
+                 const CkptArguments& arguments) {
+  const auto end = std::chrono::steady_clock::now() + parse_wait(arguments.wait);
+  std::chrono::milliseconds pause{20};
+  PartsExport work(set, target.version, std::move(parts), target.path, arguments.force,
+                   arguments.with_copies);
+  State state = work.step();
+  while ((state == State::waits_for_counts || state == State::waits_for_parts) &&
+         wait_a_little(end, &pause))
+    state = work.step();
+  if (state == State::interrupted || stop_signal() != 0) return exit_signal + stop_signal();
+  const int code = report(target, work, state);
+  if (state == State::completed) warn_of_leftovers(target.path);
+  return code;
+}
+
+int export_whole(const CkptSet& set, const Target& target, bool may_replace) {
+  const int64_t number = target.version.info.number;
+  const ExportContent content(set, target.version, counts_of(set, number));
+  if (!WholeExport(set, content, number, target.path, may_replace).run())
+    return exit_signal + stop_signal();
+  if (target.json)
+    print_json(report_json(target, &content, true));
+  else
+    print_complete(target, content);
+  warn_of_leftovers(target.path);
+  return exit_ok;
+}
 
 }  // namespace
 
@@ -170,26 +174,18 @@ int ckpt_export(const Config& config, bool json, const CkptArguments& arguments)
   if (!has_version && path.find_first_not_of("0123456789") == std::string::npos)
     usage_error("missing FILE after VERSION {0}; for a file of this name write ./{0}", path);
   if (path.empty() || path.ends_with("/")) usage_error("'{}': expected the name of a file", path);
+  parse_wait(arguments.wait);
   const Pool pool = open_pool(config, name.pool);
   const CkptSet set(pool, name.set);
   const StopOnSignal stop;
-  Export work(set, number, path, arguments.force);
-  if (!work.run()) return exit_signal + stop_signal();
-  if (json) {
-    print_json(
-        {{"set", name.set},
-         {"version", work.number()},
-         {"file", json_text(path)},
-         {"beside", work.beside_path().empty() ? Json() : Json(json_text(work.beside_path()))},
-         {"variables", work.variables()},
-         {"bytes", work.bytes()}});
-    return exit_ok;
-  }
-  print(fmt::format("{}: version {} of {}, {} variables, {}\n", printable(path), work.number(),
-                    name.set, work.variables(), format_size(work.bytes())));
-  if (const std::string beside = work.beside_path(); !beside.empty())
-    print(fmt::format("{}: variables of types that netCDF does not have\n", printable(beside)));
-  return exit_ok;
+  const Target target{name.set, set.version(number), path, json};
+  check_may_create(path, arguments.force);
+  std::vector<CkptPart> parts = set.parts(target.version.info.number);
+  const bool is_whole = std::none_of(parts.begin(), parts.end(), [](const CkptPart& one) {
+    return one.presence == CAIRN_PART_MISSING;
+  });
+  return is_whole ? export_whole(set, target, arguments.force)
+                  : export_parts(set, target, std::move(parts), arguments);
 }
 
 }  // namespace cairn::cli

@@ -63,7 +63,7 @@ uint32_t parse_keep(const std::string& text) {
 }  // namespace
 
 int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
-  const OwnDirectory all = OwnDirectory::open_in(arguments.directory);
+  const OwnDirectory all = OwnDirectory::open_below(arguments.directory, ".cairn-checkpoints");
   Table table({"SET", "VERSION", "STEP", "BYTES", "WRITTEN", "HOST"}, {1, 2, 3});
   Json records = Json::array();
   for (const std::string& set : all.names()) {

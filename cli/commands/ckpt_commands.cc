@@ -87,9 +87,15 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       "(0 or 1), an opaque element becomes bytes, each with a note of what it was. float80 and "
       "float128 stand in a second file, FILE.long-double.h5, which is HDF5 only. Ragged arrays, "
       "particles and data of ranks become ragged arrays of the CF conventions.\n\n"
+      "If other hosts have parts of the version, run the command on all of them, with the same "
+      "FILE "
+      "in a directory that they share: each writes its own part, and the last one gives the file "
+      "its name. The command says how many parts are missing yet. What was killed is run again. "
+      "Name the version if a run may write another one meanwhile.\n\n"
       "The command loads libhdf5, version 1.10 or later; CAIRN_HDF5 may name the library.\n\n"
       "  cairn ckpt export field field.nc\n"
-      "  cairn ckpt export field 100 field-100.nc",
+      "  cairn ckpt export field 100 field-100.nc\n"
+      "  srun --ntasks-per-node=1 cairn ckpt export field 100 /lustre/field.nc --wait 600",
       ckpt_export);
   build.set(to_file, true);
   to_file
@@ -97,6 +103,16 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       ->type_name("VERSION");
   to_file->add_option("FILE", build.arguments->file, "The file to create.")->type_name("FILE");
   to_file->add_flag("-f,--force", build.arguments->force, "Replace FILE if it exists.");
+  to_file
+      ->add_option(
+          "--wait", build.arguments->wait,
+          "Wait up to SECONDS for the parts of other hosts. Ragged arrays, particles and data "
+          "of ranks need it, or a second run: their places are known once all hosts have "
+          "said how many elements they have.")
+      ->type_name("SECONDS");
+  to_file->add_flag("--copies", build.arguments->with_copies,
+                    "Also write the parts of other hosts, such as lost ones, of which this pool "
+                    "has copies.");
 
   CLI::App* from_file = build.add(
       "import", "Make a version of an HDF5 or netCDF-4 file.",

@@ -9,18 +9,31 @@
 #include <cerrno>
 #include <utility>
 
+#include "machine/data_file.h"
+#include "machine/file_name.h"
 #include "text/error.h"
 
 namespace cairn::cli {
 
-OwnDirectory OwnDirectory::open_in(const std::string& directory) {
-  const int above = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (above < 0) throw Error(exit_failed, system_error(directory, errno));
-  constexpr const char* below = ".cairn-checkpoints";
-  OwnDirectory all(above, below, directory + "/" + below);
-  close(above);
-  all.check();
-  return all;
+OwnDirectory OwnDirectory::open_below(const std::string& directory, const std::string& name) {
+  const DataFile above(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
+  if (above.descriptor() < 0) throw Error(exit_failed, system_error(directory, errno));
+  OwnDirectory one(above.descriptor(), name, directory + "/" + name);
+  one.check();
+  return one;
+}
+
+OwnDirectory OwnDirectory::make_below(const std::string& directory, const std::string& name) {
+  const DataFile above(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
+  if (above.descriptor() < 0) throw Error(exit_failed, system_error(directory, errno));
+  const std::string path = directory + "/" + name;
+  if (mkdirat(above.descriptor(), name.c_str(), 0700) == 0)
+    sync_directory(above.descriptor(), directory);
+  else if (errno != EEXIST)
+    throw Error(exit_failed, system_error(path, errno));
+  OwnDirectory one(above.descriptor(), name, path);
+  one.check();
+  return one;
 }
 
 OwnDirectory OwnDirectory::enter(const std::string& name) const {
@@ -54,7 +67,7 @@ void OwnDirectory::check() const {
     throw Error(exit_failed, fmt::format("{}: others can write to it; chmod go-w", path_));
 }
 
-std::vector<std::string> OwnDirectory::names() const {
+std::vector<std::string> OwnDirectory::all_names() const {
   const int again = openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const directory = again < 0 ? nullptr : fdopendir(again);
   if (directory == nullptr) {
@@ -63,10 +76,15 @@ std::vector<std::string> OwnDirectory::names() const {
     throw Error(exit_failed, system_error(path_, error));
   }
   std::vector<std::string> names;
-  while (const dirent* entry = readdir(directory))
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  while (const dirent* entry = readdir(directory)) names.emplace_back(entry->d_name);
   closedir(directory);
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> OwnDirectory::names() const {
+  std::vector<std::string> names = all_names();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with("."); });
   return names;
 }
 
@@ -89,6 +107,42 @@ bool OwnDirectory::read(const std::string& name, uint64_t most, std::string* tex
   }
   close(file);
   return is_read;
+}
+
+bool OwnDirectory::write(const std::string& name, const std::string& text, bool replaces) const {
+  const std::string aside = ".new-" + random_digits();
+  DataFile file(openat(descriptor_, aside.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+                path_ + "/" + name);
+  if (file.descriptor() < 0) throw Error(exit_failed, system_error(path_ + "/" + name, errno));
+  int error = 0;
+  try {
+    file.write(text.data(), text.size(), 0);
+    file.sync();
+    file.close();
+    error = give_name(descriptor_, aside, descriptor_, name, replaces);
+  } catch (...) {
+    unlinkat(descriptor_, aside.c_str(), 0);
+    throw;
+  }
+  if (error == 0) {
+    sync_directory(descriptor_, path_);
+    return true;
+  }
+  unlinkat(descriptor_, aside.c_str(), 0);
+  if (error != EEXIST || replaces)
+    throw Error(exit_failed, system_error(path_ + "/" + name, error));
+  return false;
+}
+
+void OwnDirectory::remove(const std::string& name) const {
+  if (unlinkat(descriptor_, name.c_str(), 0) != 0 && errno != ENOENT)
+    throw Error(exit_failed, system_error(path_ + "/" + name, errno));
+}
+
+void OwnDirectory::empty() const {
+  for (const std::string& name : all_names())
+    if (name != "." && name != "..") remove(name);
 }
 
 }  // namespace cairn::cli

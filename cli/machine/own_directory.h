@@ -1,5 +1,5 @@
-// OwnDirectory: a directory of copies of checkpoints, as the library trusts one: it is the
-// user's, nobody else can write to it, and it was not found through a link.
+// OwnDirectory: a directory of this user in one that others may write to. It is held by its
+// descriptor, and one that another user made, or can write to, is refused.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@ namespace cairn::cli {
 
 class OwnDirectory {
  public:
-  // DIR/.cairn-checkpoints. Throws.
-  static OwnDirectory open_in(const std::string& directory);
-  // One below it. Throws.
+  // DIRECTORY/NAME. Throws if it is not there, belongs to another user, or others can write to it.
+  static OwnDirectory open_below(const std::string& directory, const std::string& name);
+  // The same; it is made if it is not there, for this user alone.
+  static OwnDirectory make_below(const std::string& directory, const std::string& name);
+  // A directory in this one. Throws as above.
   [[nodiscard]] OwnDirectory enter(const std::string& name) const;
   ~OwnDirectory();
   OwnDirectory(OwnDirectory&& other) noexcept;
@@ -23,11 +25,20 @@ class OwnDirectory {
   [[nodiscard]] std::vector<std::string> names() const;
   // False: it is not a regular file of at most `most` bytes, or cannot be read.
   bool read(const std::string& name, uint64_t most, std::string* text) const;
+  // Writes a file that appears with all of its bytes. False, without `replaces`: there is one of
+  // the name. Throws.
+  [[nodiscard]] bool write(const std::string& name, const std::string& text, bool replaces) const;
+  // Removes a file, if there is one of the name. Throws.
+  void remove(const std::string& name) const;
+  // Removes all files in it, whatever the names. Throws.
+  void empty() const;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   OwnDirectory(int above, const std::string& name, std::string path);
   void check() const;
+  [[nodiscard]] std::vector<std::string> all_names() const;
 
   int descriptor_;
   int error_;  // why it could not be opened

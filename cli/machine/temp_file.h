@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "machine/data_file.h"
+
 namespace cairn::cli {
 
 class TempFile {
@@ -20,22 +22,18 @@ class TempFile {
   [[nodiscard]] const std::string& temp_path() const { return temp_path_; }
   // Opens it again after another writer replaced its contents.
   void reopen();
-  void write(const void* bytes, uint64_t size, uint64_t offset);
-  // Throws if fewer bytes are there.
-  void read(void* bytes, uint64_t size, uint64_t offset) const;
-  // Written back; what is read from now on comes from the file system where that is possible.
-  void sync();
+  [[nodiscard]] const DataFile& data() const { return file_; }
   // Gives it its name, durably.
   void publish();
 
  private:
-  [[noreturn]] void failed(const std::string& path) const;
-
   std::string path_;
-  std::string directory_;
   std::string temp_path_;  // "": it has its name
   bool may_replace_;
-  int descriptor_ = -1;
+  DataFile file_;
 };
+
+// Throws if `path` exists and may not be replaced, or is no file.
+void check_may_create(const std::string& path, bool may_replace);
 
 }  // namespace cairn::cli

@@ -1,6 +1,7 @@
 #include "netcdf/netcdf_counted.h"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "text/error.h"
@@ -32,9 +33,10 @@ std::string names_of(const NetcdfDimensions& dimensions, size_t variable) {
 
 }  // namespace
 
-NetcdfCounted::NetcdfCounted(const CkptSet& set, int64_t number,
-                             std::vector<CkptVariable>* variables)
+NetcdfCounted::NetcdfCounted(const RankCounts& counts, std::vector<CkptVariable>* variables)
     : all_(*variables) {
+  for (const auto& [name, of_ranks] : counts)
+    all_[find(all_, name)].shape = {std::accumulate(of_ranks.begin(), of_ranks.end(), uint64_t{0})};
   for (const CkptVariable& one : all_) note_given(one);
   const size_t own = all_.size();
   for (size_t i = 0; i < own; ++i) {
@@ -52,7 +54,7 @@ NetcdfCounted::NetcdfCounted(const CkptSet& set, int64_t number,
     }
     if (all_[i].kind != CAIRN_PER_RANK) continue;
     counted_by_[all_.size()] = i;
-    add_counts(set, number, CkptVariable(all_[i]));
+    add_counts(CkptVariable(all_[i]), counts.at(all_[i].name));
   }
 }
 
@@ -86,15 +88,15 @@ std::string NetcdfCounted::dimension_of_particles(uint64_t size) {
   }
 }
 
-void NetcdfCounted::add_counts(const CkptSet& set, int64_t number, const CkptVariable& variable) {
+void NetcdfCounted::add_counts(const CkptVariable& variable,
+                               const std::vector<uint64_t>& of_ranks) {
   CkptVariable counts;
   counts.name = variable.name + "_count";
   while (find(all_, counts.name) != all_.size()) counts.name += "_";
   counts.type = CAIRN_TYPE_INT64;
   counts.element_size = sizeof(int64_t);
   std::vector<int64_t> values;
-  for (const uint64_t one : set.counts(number, variable))
-    values.push_back(static_cast<int64_t>(one));
+  for (const uint64_t one : of_ranks) values.push_back(static_cast<int64_t>(one));
   counts.shape = {values.size()};
   put(&counts, "dimensions", free_dimension("ranks", values.size()));
   values_[all_.size()] = std::move(values);

@@ -22,11 +22,14 @@ inline constexpr const char* cairn_key = "cairn_key";
 inline constexpr const char* sample_dimension = "sample_dimension";
 inline constexpr const char* instance_dimension = "instance_dimension";
 
+// How many elements each rank has, by the name of a counted variable.
+using RankCounts = std::map<std::string, std::vector<uint64_t>>;
+
 class NetcdfCounted {
  public:
-  // `variables` are counted; names of their dimensions are added, and variables that the version
-  // does not have.
-  NetcdfCounted(const CkptSet& set, int64_t number, std::vector<CkptVariable>* variables);
+  // `counts`: of all counted variables, which get their shapes and names of dimensions. Variables
+  // are added that the version does not have.
+  NetcdfCounted(const RankCounts& counts, std::vector<CkptVariable>* variables);
 
   // The attributes that tell how they belong together.
   void add_attributes(const NetcdfDimensions& dimensions,
@@ -38,7 +41,7 @@ class NetcdfCounted {
   void note_given(const CkptVariable& variable);
   [[nodiscard]] std::string free_dimension(std::string name, uint64_t size);
   std::string dimension_of_particles(uint64_t size);
-  void add_counts(const CkptSet& set, int64_t number, const CkptVariable& variable);
+  void add_counts(const CkptVariable& variable, const std::vector<uint64_t>& of_ranks);
 
   std::vector<CkptVariable>& all_;
   std::map<std::string, uint64_t> sizes_;  // of dimensions that have names

@@ -1,6 +1,8 @@
 // CkptReader: the elements of a version's variables, slab by slab, verified.
 #pragma once
 
+#include <cairn/checkpoint.h>
+
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,10 +24,27 @@ class CkptReader {
   // Elements of one slab.
   void read(const CkptVariable& variable, const Slab& slab, uint8_t* elements) const;
 
+  using Visit = std::function<bool(const Slab& slab, const uint8_t* elements)>;
+  // Calls visit(slab, elements) for slabs of a piece of an array, none of more elements.
+  void for_each_slab_of(const CkptVariable& variable, const CkptPiece& piece, const Visit& visit,
+                        uint64_t most_elements = UINT64_MAX);
+  // The same for the elements of a rank: slab.first counts from the rank's own first one.
+  void for_each_slab_of_rank(const CkptVariable& variable, const CkptPiece& piece,
+                             const Visit& visit);
+  // The same for the lists of some cells, which have so many elements.
+  void for_each_slab_of_lists(const CkptVariable& variable, const Slab& cells, uint64_t elements,
+                              const Visit& visit);
+
   // No slab is larger, in bytes, unless one element is.
   static constexpr uint64_t most_bytes = uint64_t{32} << 20;
 
  private:
+  // Of a part of the array; returns how many elements a slab has at most.
+  uint64_t make_room(const CkptVariable& variable, uint64_t elements);
+  [[nodiscard]] static cairn_array array_of(const CkptVariable& variable, const Slab& slab,
+                                            uint8_t* elements);
+  void check_read(int result) const;
+
   const CkptSet& set_;
   int64_t version_;
   std::vector<uint8_t> buffer_;

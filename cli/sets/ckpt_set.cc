@@ -284,7 +284,8 @@ std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
     one.name = variable->name;
     one.type = variable->type;
     one.element_size = variable->element_size;
-    for (uint32_t k = 0; k < variable->dimensions; ++k)
+    const bool is_known = variable->kind < CAIRN_RAGGED || variable->global[0] >= 0;
+    for (uint32_t k = 0; is_known && k < variable->dimensions; ++k)
       one.shape.push_back(static_cast<uint64_t>(variable->global[k]));
     one.is_required = (variable->flags & CAIRN_OPTIONAL) == 0;
     one.is_replicated = variable->kind == CAIRN_REPLICATED;
@@ -296,6 +297,33 @@ std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
     return 0;
   };
   check(cairn_checkpoint_variables(checkpoint_, number, visit, &all),
+        fmt::format("{}: version {}", name_, version_text(number)));
+  return all;
+}
+
+std::vector<CkptPart> CkptSet::parts(int64_t number) const {
+  std::vector<CkptPart> all;
+  const auto visit = [](void* context, const cairn_checkpoint_part* part) {
+    static_cast<std::vector<CkptPart>*>(context)->push_back(
+        {part->part, part->presence, part->bytes, part->host});
+    return 0;
+  };
+  check(cairn_checkpoint_parts(checkpoint_, number, visit, &all),
+        fmt::format("{}: version {}", name_, version_text(number)));
+  return all;
+}
+
+std::vector<CkptPiece> CkptSet::pieces(int64_t number, const CkptVariable& variable,
+                                       uint32_t part) const {
+  std::vector<CkptPiece> all;
+  const auto visit = [](void* context, const cairn_checkpoint_piece* piece) {
+    static_cast<std::vector<CkptPiece>*>(context)->push_back(
+        {piece->rank,
+         {piece->offset, piece->offset + piece->dimensions},
+         {piece->count, piece->count + piece->dimensions}});
+    return 0;
+  };
+  check(cairn_checkpoint_pieces(checkpoint_, number, variable.name.c_str(), part, visit, &all),
         fmt::format("{}: version {}", name_, version_text(number)));
   return all;
 }

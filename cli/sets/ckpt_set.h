@@ -34,11 +34,26 @@ struct CkptVariable {
   uint32_t kind = CAIRN_BLOCK;  // enum cairn_distribution_kind
   std::string over, key;        // of RAGGED and PARTICLES; "": it has none
 
-  // Each rank has any number of elements. The shape is empty until CkptSet::count().
+  // Each rank has any number of elements. The shape is empty if other hosts have some of them.
   [[nodiscard]] bool is_counted() const { return kind >= CAIRN_RAGGED; }
   [[nodiscard]] uint64_t elements() const;
   // Null: it has none.
   [[nodiscard]] const CkptAttribute* attribute(const std::string& wanted) const;
+};
+
+// What the pool of one host has of a version.
+struct CkptPart {
+  uint32_t number = 0;
+  uint32_t presence = CAIRN_PART_MISSING;  // enum cairn_part_presence
+  uint64_t bytes = 0;
+  std::string host;
+};
+
+// Elements of a variable that a part has: a box of its array, or those of a rank.
+struct CkptPiece {
+  uint32_t rank = 0;
+  std::vector<int64_t> offset;
+  std::vector<int64_t> count;
 };
 
 // SET, or POOL:SET.
@@ -71,10 +86,15 @@ class CkptSet {
   [[nodiscard]] const CkptVersion& version(int64_t number) const;
   // How many elements each rank has of a variable that is counted.
   [[nodiscard]] std::vector<uint64_t> counts(int64_t number, const CkptVariable& variable) const;
-  // Gives counted variables the shape of an array of all their elements.
+  // Gives counted variables the shape of an array of all their elements. Throws if other hosts have
+  // some of them.
   void count(int64_t number, std::vector<CkptVariable>* variables) const;
   // Of the version that version() finds.
   [[nodiscard]] std::vector<CkptVariable> variables(int64_t number) const;
+  // Of the same version.
+  [[nodiscard]] std::vector<CkptPart> parts(int64_t number) const;
+  [[nodiscard]] std::vector<CkptPiece> pieces(int64_t number, const CkptVariable& variable,
+                                              uint32_t part) const;
 
  private:
   cairn_checkpoint* checkpoint_ = nullptr;

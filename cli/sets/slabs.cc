@@ -41,4 +41,27 @@ void for_each_slab(const std::vector<uint64_t>& shape, uint64_t most_elements,
   }
 }
 
+void for_each_run(const std::vector<uint64_t>& shape, const Slab& box,
+                  const std::function<void(uint64_t first, uint64_t elements)>& visit) {
+  // Dimensions from `whole` on are whole in the box; the one before makes a run longer, too.
+  size_t whole = shape.size();
+  uint64_t run = 1;
+  while (whole > 0 && static_cast<uint64_t>(box.count[whole - 1]) == shape[whole - 1])
+    run *= shape[--whole];
+  if (whole > 0) run *= static_cast<uint64_t>(box.count[--whole]);
+  std::vector<int64_t> at(box.offset);
+  for (;;) {
+    uint64_t first = 0;
+    for (size_t k = 0; k < shape.size(); ++k)
+      first = first * shape[k] + static_cast<uint64_t>(at[k]);
+    visit(first, run);
+    size_t k = whole;
+    while (k > 0 && ++at[k - 1] == box.offset[k - 1] + box.count[k - 1]) {
+      at[k - 1] = box.offset[k - 1];
+      --k;
+    }
+    if (k == 0) return;
+  }
+}
+
 }  // namespace cairn::cli

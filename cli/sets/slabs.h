@@ -19,4 +19,9 @@ struct Slab {
 void for_each_slab(const std::vector<uint64_t>& shape, uint64_t most_elements,
                    const std::function<bool(const Slab& slab)>& visit);
 
+// Calls visit for each part of a box that is contiguous in the order of the array: its first
+// element there, and how many. The box has elements.
+void for_each_run(const std::vector<uint64_t>& shape, const Slab& box,
+                  const std::function<void(uint64_t first, uint64_t elements)>& visit);
+
 }  // namespace cairn::cli

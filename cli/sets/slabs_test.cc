@@ -42,6 +42,40 @@ TEST(Slabs, CoverAnArray) {
   }
 }
 
+// All boxes of an array, against a look at each element.
+TEST(Slabs, RunsOfABox) {
+  const std::vector<uint64_t> shape = {3, 2, 4};
+  const auto each = [&](auto visit) {
+    for (int64_t i = 0; i < 3 * 2 * 4; ++i) visit(i / 8, i / 4 % 2, i % 4);
+  };
+  each([&](int64_t a, int64_t b, int64_t c) {
+    each([&](int64_t x, int64_t y, int64_t z) {
+      if (a + x >= 3 || b + y >= 2 || c + z >= 4) return;
+      const Slab box{{a, b, c}, {x + 1, y + 1, z + 1}, 0, 0};
+      std::vector<uint64_t> wanted;
+      each([&](int64_t i, int64_t j, int64_t k) {
+        if (i >= a && i <= a + x && j >= b && j <= b + y && k >= c && k <= c + z)
+          wanted.push_back(static_cast<uint64_t>((i * 2 + j) * 4 + k));
+      });
+      std::vector<uint64_t> found;
+      size_t runs = 0;
+      for_each_run(shape, box, [&](uint64_t first, uint64_t elements) {
+        ++runs;
+        for (uint64_t i = 0; i < elements; ++i) found.push_back(first + i);
+      });
+      EXPECT_EQ(found, wanted);
+      if (z == 3) EXPECT_EQ(runs, y == 1 ? 1U : static_cast<size_t>(x + 1));
+    });
+  });
+  int scalars = 0;
+  for_each_run({}, {}, [&](uint64_t first, uint64_t elements) {
+    EXPECT_EQ(first, 0U);
+    EXPECT_EQ(elements, 1U);
+    ++scalars;
+  });
+  EXPECT_EQ(scalars, 1);
+}
+
 TEST(Slabs, StopWhenAsked) {
   int visits = 0;
   for_each_slab({10}, 1, [&](const Slab&) { return ++visits < 3; });

@@ -1,0 +1,259 @@
+#include "ckpt/export_meeting.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "machine/file_name.h"
+#include "netcdf/netcdf_form.h"
+#include "text/error.h"
+
+namespace cairn::cli {
+namespace {
+
+constexpr const char* suffix = ".parts";
+constexpr const char* places_name = "places";
+// Another release may lay a file out in another way.
+constexpr int record_format = 1;
+// Counts of a million ranks are some 16 MiB.
+constexpr uint64_t most_of_record = uint64_t{256} << 20;
+constexpr uint64_t most_of_mark = 4096;
+
+std::string numbered(const char* what, uint32_t part) {
+  return fmt::format("{}-{:05x}", what, part);
+}
+
+std::string directory_name(const std::string& file, const CkptVersion& version) {
+  std::string run = version.info.run;
+  std::erase(run, '-');
+  return fmt::format("{}.{}-{:x}{}", file, run, version.info.sequence, suffix);
+}
+
+bool is_there(const OwnDirectory& directory, const std::string& name) {
+  return faccessat(directory.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int open_directory(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(exit_failed, system_error(path, errno));
+  return descriptor;
+}
+
+}  // namespace
+
+ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
+                             const CkptVersion& version)
+    : target_(name_of(path)),
+      about_(fmt::format("{} {} {} {} {}", set.name(), version.info.run, version.info.sequence,
+                         version.info.number, version.info.ranks)),
+      above_path_(directory_of(path)),
+      directory_(OwnDirectory::make_below(above_path_, directory_name(target_, version))),
+      above_(open_directory(above_path_), above_path_) {}
+
+// False: it is not there. Throws if it cannot be one of this version.
+bool ExportMeeting::read(const std::string& name, Json* record) const {
+  std::string text;
+  if (!directory_.read(name, most_of_record, &text)) {
+    if (!is_there(directory_, name)) return false;
+    fail("{}/{}: cannot be read", path(), name);
+  }
+  *record = Json::parse(text, nullptr, false);
+  if (!record->is_object() || record->value("about", Json()) != Json(about_) ||
+      record->value("format", Json()) != Json(record_format))
+    fail(
+        "{}/{}: is damaged, or of another version or release; remove the directory and run the "
+        "command on all hosts again",
+        path(), name);
+  return true;
+}
+
+void ExportMeeting::leave_counts(uint32_t part, const Json& counts) const {
+  const Json record = {{"format", record_format}, {"about", about_}, {"counts", counts}};
+  static_cast<void>(directory_.write(numbered("counts", part), record.dump(), true));
+}
+
+bool ExportMeeting::has_counts(uint32_t part) const {
+  return is_there(directory_, numbered("counts", part));
+}
+
+Json ExportMeeting::counts_of(uint32_t part) const {
+  Json record;
+  if (!read(numbered("counts", part), &record))
+    fail("{}/{}: is gone", path(), numbered("counts", part));
+  return record.value("counts", Json::object());
+}
+
+std::vector<ExportMeeting::File> ExportMeeting::read_files(const Json& record) const {
+  std::vector<File> files;
+  try {
+    for (const Json& one : record.at("files")) {
+      File file;
+      file.name = one.at("name").get<std::string>();
+      file.is_beside = one.at("is_beside").get<bool>();
+      file.target = target_ + (file.is_beside ? beside_suffix : "");
+      file.bytes = one.at("bytes").get<uint64_t>();
+      for (const auto& [variable, offset] : one.at("places").items())
+        file.places[variable] = offset.get<uint64_t>();
+      if (file.name.find('/') != std::string::npos) fail("{}/{}: is damaged", path(), places_name);
+      files.push_back(std::move(file));
+    }
+  } catch (const Json::exception&) {
+    fail("{}/{}: is damaged", path(), places_name);
+  }
+  // The one that counts is last.
+  if (files.empty() || files.size() > 2 || files.back().is_beside)
+    fail("{}/{}: is damaged", path(), places_name);
+  return files;
+}
+
+DataFile ExportMeeting::open(const std::string& name) const {
+  return {
+      openat(directory_.descriptor(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
+      path() + "/" + name};
+}
+
+bool ExportMeeting::open_files() {
+  Json record;
+  if (!read(places_name, &record)) return false;
+  std::vector<File> files = read_files(record);
+  for (File& file : files) {
+    file.data = open(file.name);
+    if (file.data.descriptor() < 0 && errno == ENOENT) {
+      // Its name was given, by a process that was killed before it removed the directory. One
+      // beside gets its name first.
+      if (file.is_beside && is_there(directory_, files.back().name)) continue;
+      forget_published();
+      return false;
+    }
+    if (file.data.descriptor() < 0)
+      throw Error(exit_failed, system_error(path() + "/" + file.name, errno));
+    const struct stat st = file.data.status();
+    if (!S_ISREG(st.st_mode) || static_cast<uint64_t>(st.st_size) < file.bytes)
+      fail("{}/{}: is cut off", path(), file.name);
+  }
+  files_ = std::move(files);
+  return true;
+}
+
+void ExportMeeting::forget_published() const {
+  const auto lock = lock_part(UINT32_MAX);
+  Json record;
+  if (!lock || !read(places_name, &record)) return;
+  const std::string name = read_files(record).back().name;
+  // Another process may have begun anew meanwhile.
+  if (is_there(directory_, name)) return;
+  for (const std::string& one : directory_.names())
+    if (!one.starts_with("counts-") && !one.starts_with("lock-")) directory_.remove(one);
+}
+
+ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
+  File file;
+  file.name = "data-" + random_digits() + (is_beside ? ".h5" : "");
+  file.target = target_ + (is_beside ? beside_suffix : "");
+  file.is_beside = is_beside;
+  return file;
+}
+
+void ExportMeeting::offer_files(const std::vector<File>& files) const {
+  Json record = {{"format", record_format}, {"about", about_}, {"files", Json::array()}};
+  for (const File& one : files) {
+    Json places = Json::object();
+    for (const auto& [variable, offset] : one.places) places[variable] = offset;
+    record["files"].push_back({{"name", one.name},
+                               {"is_beside", one.is_beside},
+                               {"bytes", one.bytes},
+                               {"places", std::move(places)}});
+  }
+  if (directory_.write(places_name, record.dump(), false)) return;
+  for (const File& one : files) directory_.remove(one.name);
+}
+
+bool ExportMeeting::has_part(uint32_t part) const {
+  std::string text;
+  return directory_.read(numbered("part", part), most_of_mark, &text) && text == files_.back().name;
+}
+
+std::vector<uint32_t> ExportMeeting::missing_parts(uint32_t parts) const {
+  const std::vector<std::string> names = directory_.names();
+  std::vector<uint32_t> missing;
+  // A look at the names first: the last of many hosts reads all marks.
+  for (const bool reads : {false, true})
+    for (uint32_t i = 0; i < parts && (!reads || missing.empty()); ++i)
+      if (reads ? !has_part(i)
+                : !std::binary_search(names.begin(), names.end(), numbered("part", i)))
+        missing.push_back(i);
+  return missing;
+}
+
+void ExportMeeting::mark_part(uint32_t part) const {
+  static_cast<void>(directory_.write(numbered("part", part), files_.back().name, true));
+}
+
+std::optional<DataFile> ExportMeeting::lock_part(uint32_t part) const {
+  const std::string name = numbered("lock", part);
+  // NFS locks exclusively only what is open for writing.
+  DataFile file(openat(directory_.descriptor(), name.c_str(),
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600),
+                path() + "/" + name);
+  if (file.descriptor() < 0) throw Error(exit_failed, system_error(path() + "/" + name, errno));
+  // A file system without locks has none: two processes that write a part store the same.
+  if (flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+  return file;
+}
+
+bool ExportMeeting::is_open() const { return is_there(directory_, files_.back().name); }
+
+bool ExportMeeting::is_published() const {
+  struct stat st {};
+  if (files_.empty() ||
+      fstatat(above_.descriptor(), target_.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0)
+    return false;
+  const struct stat own = files_.back().data.status();
+  return st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+// False: it has one already.
+bool ExportMeeting::give_name(const File& file, bool may_replace) const {
+  const int error = cli::give_name(directory_.descriptor(), file.name, above_.descriptor(),
+                                   file.target, may_replace);
+  if (error == 0) return true;
+  if (error == ENOENT || (error == EEXIST && is_published())) return false;
+  const std::string target = above_path_ + "/" + file.target;
+  if (error == EEXIST) fail("{}: exists already (--force replaces it)", target);
+  throw Error(exit_failed, system_error(target, error));
+}
+
+bool ExportMeeting::publish(bool may_replace) const {
+  bool has_named = false;
+  for (const File& file : files_) has_named = give_name(file, may_replace);
+  if (!has_named) return false;
+  sync_directory(above_.descriptor(), above_path_);
+  try {
+    directory_.empty();
+    unlinkat(above_.descriptor(), name_of(path()).c_str(), AT_REMOVEDIR);
+  } catch (const Error& error) {
+    warn(error.what());  // the file is there
+  }
+  return true;
+}
+
+std::vector<std::string> ExportMeeting::list(const std::string& path) {
+  const std::string above = directory_of(path);
+  const std::string begin = name_of(path) + ".";
+  std::vector<std::string> found;
+  DIR* const directory = opendir(above.c_str());
+  if (directory == nullptr) return found;
+  while (const dirent* const entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name.starts_with(begin) && name.ends_with(suffix)) found.push_back(above + "/" + name);
+  }
+  closedir(directory);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace cairn::cli
