@@ -186,18 +186,25 @@ TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
-// Elements [first, first + count) of a variable, as a tool reads them.
+// An array of one dimension that has these elements.
 template <typename T>
-std::vector<T> elements_of(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
-                           int64_t first, int64_t count) {
-  std::vector<T> values(static_cast<size_t>(count));
+cairn_array line_of(uint32_t type, std::vector<T>* values) {
   cairn_array array{};
   array.struct_size = sizeof array;
   array.type = type;
   array.element_size = type == CAIRN_TYPE_OPAQUE ? sizeof(T) : 0;
   array.dimensions = 1;
-  array.extent[0] = count;
-  array.base = values.data();
+  array.extent[0] = static_cast<int64_t>(values->size());
+  array.base = values->data();
+  return array;
+}
+
+// Elements [first, first + count) of a variable, as a tool reads them.
+template <typename T>
+std::vector<T> elements_of(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
+                           int64_t first, int64_t count) {
+  std::vector<T> values(static_cast<size_t>(count));
+  const cairn_array array = line_of(type, &values);
   EXPECT_EQ(cairn_checkpoint_read_var(checkpoint, 8, name, &first, &count, &array), 0)
       << name << ": " << cairn_last_error();
   return values;
@@ -288,6 +295,76 @@ TEST_F(Counted, AToolReadsThemAsArraysOfOneDimension) {
       EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
     }
   }
+}
+
+// What a program reads that puts parts of several hosts together; here the only host has all.
+TEST_F(Counted, AToolReadsWhatEachRankAndSomeCellsHave) {
+  constexpr uint32_t writers = 3;
+  write(writers, true, {8});
+  cairn_checkpoint_options options{};
+  options.flags = CAIRN_CHECKPOINT_LOOK;
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted", options);
+  using Pieces = std::vector<cairn_checkpoint_piece>;
+  const auto note = [](void* context, const cairn_checkpoint_piece* piece) {
+    static_cast<Pieces*>(context)->push_back(*piece);
+    return 0;
+  };
+  const auto see_part = [](void*, const cairn_checkpoint_part* part) {
+    return part->part == 0 && part->presence == CAIRN_PART_OWN && part->ranks == writers ? 42 : 1;
+  };
+  EXPECT_EQ(cairn_checkpoint_parts(checkpoint, 8, see_part, nullptr), 42) << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_parts(checkpoint, 9, see_part, nullptr), -ENOENT);
+  Pieces pieces;
+  ASSERT_EQ(cairn_checkpoint_pieces(checkpoint, 8, "counts", 0, note, &pieces), 0)
+      << cairn_last_error();
+  ASSERT_EQ(pieces.size(), 1U);  // the blocks of all ranks, joined
+  EXPECT_EQ(pieces[0].count[0], CountedArrays::rows);
+  EXPECT_EQ(pieces[0].count[1], CountedArrays::columns);
+  EXPECT_EQ(cairn_checkpoint_pieces(checkpoint, 8, "counts", 1, note, &pieces), -EINVAL);
+  EXPECT_EQ(cairn_checkpoint_pieces(checkpoint, 8, "nothing", 0, note, &pieces), -ENOENT);
+  pieces.clear();
+  ASSERT_EQ(cairn_checkpoint_pieces(checkpoint, 8, "plain", 0, note, &pieces), 0)
+      << cairn_last_error();
+  ASSERT_EQ(pieces.size(), size_t{writers});
+  for (uint32_t rank = 0; rank < writers; ++rank) {
+    CountedArrays one(rank, writers, true);
+    one.set(8);
+    EXPECT_EQ(pieces[rank].rank, rank);
+    ASSERT_EQ(pieces[rank].count[0], static_cast<int64_t>(one.plain.size()));
+    std::vector<float> found(one.plain.size() - 2);
+    cairn_array array = line_of(CAIRN_TYPE_FLOAT32, &found);
+    ASSERT_EQ(cairn_checkpoint_read_rank(checkpoint, 8, "plain", rank, 2, &array), 0)
+        << cairn_last_error();
+    EXPECT_EQ(found, std::vector<float>(one.plain.begin() + 2, one.plain.end()));
+    EXPECT_EQ(cairn_checkpoint_read_rank(checkpoint, 8, "plain", rank, 3, &array), -EINVAL);
+  }
+  // Cells of all three ranks.
+  const int64_t offset[] = {2, 1};
+  const int64_t count[] = {9, 3};
+  std::vector<double> expected;
+  for (int64_t i = 2; i < 11; ++i)
+    for (int64_t cell = i * CountedArrays::columns + 1; cell < i * CountedArrays::columns + 4;
+         ++cell)
+      for (int32_t k = 0; k < CountedArrays::count_of(cell, 8); ++k)
+        expected.push_back(CountedArrays::value(cell, k, 8));
+  for (const size_t first : {size_t{0}, size_t{5}}) {
+    std::vector<double> found(expected.size() - first);
+    cairn_array array = line_of(CAIRN_TYPE_FLOAT64, &found);
+    const auto from = static_cast<int64_t>(first);
+    ASSERT_EQ(cairn_checkpoint_read_lists(checkpoint, 8, "values", offset, count, from, &array), 0)
+        << cairn_last_error();
+    EXPECT_EQ(found, std::vector<double>(expected.begin() + from, expected.end()));
+    EXPECT_EQ(cairn_checkpoint_read_lists(checkpoint, 8, "values", offset, count, from + 1, &array),
+              -EINVAL);
+    EXPECT_EQ(cairn_checkpoint_read_lists(checkpoint, 8, "plain", offset, count, 0, &array),
+              -EINVAL);
+  }
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  // A run has no such calls.
+  checkpoint = open_set(pool_.get(), "counted");
+  EXPECT_EQ(cairn_checkpoint_parts(checkpoint, 8, see_part, nullptr), -EINVAL);
+  EXPECT_EQ(cairn_checkpoint_pieces(checkpoint, 8, "plain", 0, note, &pieces), -EINVAL);
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
 // A tool looks at a million cells at a time.
