@@ -1,7 +1,8 @@
 // Writes versions with a variable of each kind by MPI ranks of several nodes, for tests of
 // `cairn ckpt export`. The pool is found by the environment.
 //
-//   export_program plain VERSION...     blocks, overlaps, scalars, types that netCDF does not have
+//   export_program plain VERSION...     blocks, overlaps, rows in turn, scalars, types that netCDF
+//                                       does not have
 //   export_program counted VERSION...   and data of ranks, particles and lists of cells, versions
 //                                       with copies on other nodes
 #include <string>
@@ -47,6 +48,45 @@ struct Overlap {
   void set(int64_t version) {
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>(1000 * version + 100 * rank) + static_cast<float>(i) / 4;
+  }
+};
+
+// Rows that are dealt out to the ranks in turn, two at a time.
+struct Dealt {
+  static constexpr int64_t rows = 23;
+  static constexpr int64_t columns = 3;
+  std::vector<int32_t> values;
+
+  [[nodiscard]] static int64_t row(int64_t own) { return (own / 2 * ranks + rank) * 2 + own % 2; }
+  void define(cairn_checkpoint* checkpoint) {
+    int64_t own = 0;
+    while (row(own) < rows) ++own;
+    values.resize(static_cast<size_t>(own * columns));
+    cairn_array array{};
+    array.struct_size = sizeof array;
+    array.type = CAIRN_TYPE_INT32;
+    array.dimensions = 2;
+    array.base = values.data();
+    array.extent[0] = own;
+    array.extent[1] = columns;
+    cairn_distribution in_turn{};
+    in_turn.struct_size = sizeof in_turn;
+    in_turn.kind = CAIRN_DARRAY;
+    in_turn.global[0] = rows;
+    in_turn.global[1] = columns;
+    in_turn.processes[0] = static_cast<uint32_t>(ranks);
+    in_turn.processes[1] = 1;
+    in_turn.distribute[0] = CAIRN_DISTRIBUTE_CYCLIC;
+    in_turn.distribute[1] = CAIRN_DISTRIBUTE_NONE;
+    in_turn.block[0] = 2;
+    check(cairn_checkpoint_define(checkpoint, "dealt", &array, &in_turn, nullptr), 0, "dealt");
+  }
+  void set(int64_t version) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto place = static_cast<int64_t>(i);
+      const int64_t element = row(place / columns) * columns + place % columns;
+      values[i] = static_cast<int32_t>(1000 * version + element);
+    }
   }
 };
 
@@ -157,6 +197,7 @@ void write(bool is_counted, int count, char** versions) {
   Field field(rank, ranks);
   double time = 0;
   Overlap overlap;
+  Dealt dealt;
   Line<long double> wide;
   Line<uint16_t> half;
   Counted<uint8_t> own;
@@ -165,6 +206,7 @@ void write(bool is_counted, int count, char** versions) {
   field.define(checkpoint);
   define_time(checkpoint, &time);
   overlap.define(checkpoint);
+  dealt.define(checkpoint);
   wide.define(checkpoint, "wide", CAIRN_TYPE_FLOAT80);
   half.define(checkpoint, "half", CAIRN_TYPE_FLOAT16);
   if (is_counted) {
@@ -179,6 +221,7 @@ void write(bool is_counted, int count, char** versions) {
       *element = value(x, y, z, version);
     });
     overlap.set(version);
+    dealt.set(version);
     for (int64_t k = 0; k < 5; ++k) {
       wide.values[k] = static_cast<long double>(version + 10 * rank + k) / 3;
       half.values[k] = static_cast<uint16_t>(0x3c00 + 16 * rank + k);

@@ -146,6 +146,7 @@ class Parts(Nodes):
         self.assertEqual(values["half"]["type"], "float32")
         # Where blocks overlap, the lowest rank's elements count.
         self.assertEqual(values["overlap"]["values"][3 * 7], 2000 + 3 * 7 / 4)
+        self.assertEqual(values["dealt"]["values"], [2000 + i for i in range(23 * 3)])
         self.assertIn("exists already", self.export(2, expect=1))
         # All at once: one process says that it is complete, which the others wait for.
         before = os.stat(self.file).st_ino
