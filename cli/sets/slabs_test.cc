@@ -64,7 +64,9 @@ TEST(Slabs, RunsOfABox) {
         for (uint64_t i = 0; i < elements; ++i) found.push_back(first + i);
       });
       EXPECT_EQ(found, wanted);
-      if (z == 3) EXPECT_EQ(runs, y == 1 ? 1U : static_cast<size_t>(x + 1));
+      if (z == 3) {
+        EXPECT_EQ(runs, y == 1 ? 1U : static_cast<size_t>(x + 1));
+      }
     });
   });
   int scalars = 0;
