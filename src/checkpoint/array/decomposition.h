@@ -60,7 +60,7 @@ class Decomposition {
   // The same in elements.
   [[nodiscard]] uint64_t elements_of(uint32_t rank) const;
   // The ranks that store elements of `wanted`, in the order in which these are to be stored: where
-  // boxes overlap, the later one counts.
+  // boxes overlap, the later one counts, and those are left out that one of them covers.
   [[nodiscard]] std::vector<uint32_t> holders_of(const Section& wanted) const;
 
   [[nodiscard]] const std::vector<uint8_t>& record() const { return record_; }
