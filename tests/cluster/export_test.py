@@ -140,7 +140,7 @@ class Parts(Nodes):
             self.assertFalse(os.path.exists(self.file))
         said = self.export(2)
         self.assertEqual((said["complete"], said["completed_here"], said["missing_parts"],
-                          said["variables"]), (True, True, 0, 5))
+                          said["variables"]), (True, True, 0, 6))
         values = self.expect_as_whole(READERS)
         self.assertEqual(values["time"]["values"], [2 / 3])
         self.assertEqual(values["half"]["type"], "float32")
