@@ -44,7 +44,7 @@ class Matrix {
     }
   }
 
-  void define(cairn_checkpoint* checkpoint) {
+  void define(cairn_checkpoint* checkpoint, uint32_t flags) {
     cairn_array array{};
     array.struct_size = sizeof array;
     array.type = CAIRN_TYPE_FLOAT64;
@@ -62,7 +62,10 @@ class Matrix {
       array.extent[k] = extent_[k];
       dealt.processes[k] = static_cast<uint32_t>(processes_[k]);
     }
-    check(cairn_checkpoint_define(checkpoint, "matrix", &array, &dealt, nullptr), 0,
+    cairn_definition more{};
+    more.struct_size = sizeof more;
+    more.flags = flags;
+    check(cairn_checkpoint_define(checkpoint, "matrix", &array, &dealt, &more), 0,
           "define a matrix");
   }
 

@@ -25,11 +25,13 @@ int main(int argc, char** argv) {
   Matrix matrix(rank, ranks);
   double time = 0;
   field.define(checkpoint);
-  matrix.define(checkpoint);
+  const bool reads = std::strcmp(argv[1], "read") == 0;
+  // It may continue what a program without the matrix has written.
+  matrix.define(checkpoint, reads ? 0 : CAIRN_OPTIONAL);
   define_time(checkpoint, &time);
   cairn_checkpoint_info info{};
   info.struct_size = sizeof info;
-  if (std::strcmp(argv[1], "read") == 0) {
+  if (reads) {
     const int64_t version = std::atoll(argv[2]);
     check(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info), 0, "read");
     check(static_cast<int>(info.number), static_cast<int>(version), "the version that was read");
