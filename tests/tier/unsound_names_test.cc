@@ -244,7 +244,7 @@ TEST_F(UnsoundNames, AJournalThatNamesAPath) {
     }
     const Drained drained = covered.drain();
     EXPECT_EQ(drained.code, 0) << cairn_last_error();
-    EXPECT_TRUE(tells(drained, {"journal", aside, "does not count"}))
+    EXPECT_TRUE(tells(drained, {"journal", aside, "the drain ignores it"}))
         << testing::PrintToString(drained.problems);
     EXPECT_TRUE(covered.drain().problems.empty());
     EXPECT_EQ(get(lower_ + "/f"), "mine");
