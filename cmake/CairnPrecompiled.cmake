@@ -25,7 +25,7 @@ function(cairn_precompile target kind)
     return()
   endif()
   # gcc 12 forgets that these headers are the system's, and warns of what it inlines from them.
-  if(kind MATCHES "test|fixture")
+  if(NOT kind STREQUAL "product")
     target_compile_options(${target} PRIVATE
       "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
   endif()
