@@ -195,7 +195,7 @@ void try_stock(const std::vector<uint8_t>& changes) {
     require(seal_version(&part.version).ok());
     stock.parts.push_back(part);
   }
-  stock.damaged = {"slot-0001.data: is missing"};
+  stock.damaged = {{"slot-0001.data: is missing", 0}};
   const auto told = decode_stock(changed(encode_stock(stock), changes));
   if (!told.ok()) return;
   // Under a checksum that is right.
