@@ -158,7 +158,7 @@ int cairn_fortran_place(const char* name, int rank, const fortran_distribution* 
                                 name, rank, from->dimensions);
   to->kind = from->kind == 0 ? CAIRN_BLOCK : (uint32_t)from->kind;
   to->owner = (uint32_t)from->owner;
-  /* What is Fortran's first coordinate is C's last. */
+  /* C counts dimensions the other way: its last one is the first in Fortran. */
   if (from->kind == CAIRN_DARRAY && !from->by_columns) to->rank_order = CAIRN_RANKS_FORTRAN;
   for (int k = 0; k < rank; ++k) {
     const int f = rank - 1 - k;

@@ -64,9 +64,9 @@ Json report_json(const Target& target, const ExportContent* content, bool is_com
 }
 
 void print_complete(const Target& target, const ExportContent& content) {
-  print(fmt::format("{}: version {} of {}, {} variables, {}\n", printable(target.path),
+  print(fmt::format("{}: version {} of {}, {} variable{}, {}\n", printable(target.path),
                     target.version.info.number, target.set, content.variables().size(),
-                    format_size(content.bytes())));
+                    content.variables().size() == 1 ? "" : "s", format_size(content.bytes())));
   if (const std::string beside = beside_of(target, content); !beside.empty())
     print(fmt::format("{}: variables of types that netCDF does not have\n", printable(beside)));
 }
@@ -99,7 +99,8 @@ std::string missing_text(const Target& target, const PartsExport& work, State st
              work.has_copies_of_missing() ? "; this pool has copies, which --copies writes" : "");
 }
 
-int report(const Target& target, const PartsExport& work, State state) {
+// A process that waited for the others has failed if they did not come.
+int report(const Target& target, const PartsExport& work, State state, bool has_waited) {
   const bool is_complete = state == State::completed || state == State::completed_by_another;
   if (target.json) {
     const ExportContent* const content =
@@ -120,7 +121,7 @@ int report(const Target& target, const PartsExport& work, State state) {
   } else {
     print(missing_text(target, work, state));
   }
-  return exit_ok;
+  return is_complete || !has_waited ? exit_ok : exit_failed;
 }
 
 // Sleeps a little, and longer each time. False: the time is over, or a signal came.
@@ -135,7 +136,8 @@ bool wait_a_little(std::chrono::steady_clock::time_point end, std::chrono::milli
 
 int export_parts(const CkptSet& set, const Target& target, std::vector<CkptPart> parts,
                  const CkptArguments& arguments) {
-  const auto end = std::chrono::steady_clock::now() + parse_wait(arguments.wait);
+  const auto patience = parse_wait(arguments.wait);
+  const auto end = std::chrono::steady_clock::now() + patience;
   std::chrono::milliseconds pause{20};
   PartsExport work(set, target.version, std::move(parts), target.path, arguments.force,
                    arguments.with_copies);
@@ -144,7 +146,7 @@ int export_parts(const CkptSet& set, const Target& target, std::vector<CkptPart>
          wait_a_little(end, &pause))
     state = work.step();
   if (state == State::interrupted || stop_signal() != 0) return exit_signal + stop_signal();
-  const int code = report(target, work, state);
+  const int code = report(target, work, state, patience.count() > 0);
   if (state == State::completed) warn_of_leftovers(target.path);
   return code;
 }

@@ -33,7 +33,7 @@ class TempFile {
   DataFile file_;
 };
 
-// Throws if `path` exists and may not be replaced, or is no file.
+// Throws if `path` exists and may not be replaced, or is something else than a regular file.
 void check_may_create(const std::string& path, bool may_replace);
 
 }  // namespace cairn::cli

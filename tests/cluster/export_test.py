@@ -148,6 +148,12 @@ class Parts(Nodes):
         self.assertEqual(values["overlap"]["values"][3 * 7], 2000 + 3 * 7 / 4)
         self.assertEqual(values["dealt"]["values"], [2000 + i for i in range(23 * 3)])
         self.assertIn("exists already", self.export(2, expect=1))
+        # Nobody else comes: a script must not go on as if the file were there.
+        os.mkdir(f"{self.out}/alone")
+        alone = f"{self.out}/alone/field.nc"
+        self.export(0, alone, "--wait", 1, expect=1)
+        self.assertFalse(os.path.exists(alone))
+        shutil.rmtree(os.path.dirname(alone))
         # All at once: one process says that it is complete, which the others wait for.
         before = os.stat(self.file).st_ino
         said = self.export_on_all(self.file, "--force", "--wait", 60)

@@ -48,7 +48,8 @@ void subtract(std::vector<Box>* boxes, const Box& hole) {
       left.push_back(box);
       continue;
     }
-    // What lies before and behind the hole in each dimension; the next one has what is in between.
+    // Keeps the parts before and behind the hole in each dimension, and goes on with the part
+    // between them in the next one.
     for (unsigned k = 0; k < box.dimensions; ++k) {
       const uint64_t begin = common.offset[k];
       const uint64_t end = begin + common.count[k];
