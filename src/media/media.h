@@ -52,14 +52,19 @@ Result<Description> recognise_device(int descriptor, const char* path,
                                      const SystemRoot& root = SystemRoot());
 
 // Creates a file of `size` bytes, mode 0600, sparse; returns its descriptor (close-on-exec). EEXIST
-// if there is one. On failure nothing is left behind.
+// if there is one. On failure nothing is left behind. The second form goes by a name in an open
+// directory; errors name `path`.
 Result<int> create_segment(const char* path, uint64_t size);
+Result<int> create_segment(int directory, const char* name, const char* path, uint64_t size);
 
 enum class Access : uint8_t { read_only, read_write };
 enum class SegmentOwner : uint8_t { me, anyone };
 // Opens a segment file or a dax device. SegmentOwner::me refuses (EPERM) files of others and files
-// that others may write; EINVAL for what is neither a regular file nor a character device.
+// that others may write; EINVAL for what is neither a regular file nor a character device. The
+// second form is as that of create_segment.
 Result<int> open_segment(const char* path, Access access = Access::read_write,
+                         SegmentOwner owner = SegmentOwner::me);
+Result<int> open_segment(int directory, const char* name, const char* path, Access access,
                          SegmentOwner owner = SegmentOwner::me);
 
 // Bytes that the segment has: a file's size, or a device's.

@@ -65,7 +65,12 @@ const char* map_hint(int error, MediumKind kind) {
 }  // namespace
 
 Result<int> create_segment(const char* path, uint64_t size) {
-  int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return create_segment(AT_FDCWD, path, path, size);
+}
+
+Result<int> create_segment(int directory, const char* name, const char* path, uint64_t size) {
+  int descriptor =
+      openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return system_failure(path, "create segment");
   // An odd umask must not take the owner's own rights.
   if (fchmod(descriptor, 0600) == 0 && ftruncate(descriptor, static_cast<off_t>(size)) == 0) {
@@ -73,14 +78,19 @@ Result<int> create_segment(const char* path, uint64_t size) {
   }
   Status status = system_failure(path, "set the segment's size");
   close(descriptor);
-  unlink(path);
+  unlinkat(directory, name, 0);
   return status;
 }
 
 Result<int> open_segment(const char* path, Access access, SegmentOwner owner) {
+  return open_segment(AT_FDCWD, path, path, access, owner);
+}
+
+Result<int> open_segment(int directory, const char* name, const char* path, Access access,
+                         SegmentOwner owner) {
   int flags = access == Access::read_write ? O_RDWR : O_RDONLY;
   // Not blocking: a FIFO by that name must be refused, not waited for.
-  int descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int descriptor = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) {
     int error = errno;
     const char* hint = error == EBUSY    ? "in use by another process; list it with: fuser -v"

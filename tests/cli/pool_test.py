@@ -204,9 +204,8 @@ class Killed(CairnCase):
         return [name for name in os.listdir(self.pools) if not name.startswith(".lock-")]
 
     def test_maker(self):
-        for call, when in ("mkdir", 1), ("mkdir", 2), ("mkdir", 3), ("ftruncate",
-                                                                     1), ("fallocate",
-                                                                          1), ("rename", 1):
+        for call, when in (("mkdirat", 1), ("mkdirat", 2), ("mkdirat", 3), ("symlinkat", 1),
+                           ("ftruncate", 1), ("fallocate", 1), ("renameat", 1)):
             with self.subTest(call=call, when=when):
                 self.killed_at(call, when, "pool", "create", "k", "--size", "16M")
                 self.assertNotIn("k", self.names())
@@ -221,7 +220,7 @@ class Killed(CairnCase):
                 self.cairn("pool", "create", "r", "--size", "16M")
                 self.cairn("pool", "grow", "r", "8M")
                 self.cairn("pool", "grow", "r", "8M")
-                self.killed_at("unlink", when, "pool", "remove", "r")
+                self.killed_at("unlinkat", when, "pool", "remove", "r")
                 self.assertNotIn("r", self.names())
                 self.assertEqual(
                     [each["removed"] for each in self.json("pool", "clean", "--dry-run")], [False])

@@ -1,6 +1,5 @@
 #include "pool/medium/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "media/devdax.h"
 #include "pool/medium/device.h"
@@ -76,9 +74,14 @@ media::Access access_of(const Pool& pool) {
   return pool.read_only ? media::Access::read_only : media::Access::read_write;
 }
 
+Result<int> open_first_file(const Pool& pool) {
+  CAIRN_TRY_ASSIGN(directory, open_pool_directory(pool.path));
+  return media::open_segment(directory.descriptor(), segment_name(0).c_str(),
+                             segment_path(pool.path, 0).c_str(), access_of(pool));
+}
+
 Status open_first_segment(Pool& pool, bool device) {
-  auto fd = device ? open_device(pool.path, access_of(pool))
-                   : media::open_segment(segment_path(pool.path, 0).c_str(), access_of(pool));
+  auto fd = device ? open_device(pool.path, access_of(pool)) : open_first_file(pool);
   if (!fd.ok()) return fd.status();
   auto manner = first_manner(pool, *fd, device);
   if (!manner.ok()) {
@@ -100,7 +103,6 @@ Status open_first_segment(Pool& pool, bool device) {
 
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only) {
   const bool device = is_device(path);
-  if (!device) CAIRN_TRY(check_directory(path));
   auto pool = std::make_unique<Pool>();
   pool->path = pool->home = device ? device_path(path) : path;
   pool->read_only = read_only;
@@ -117,7 +119,9 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
 }
 
 Status sweep_files(const std::string& path) {
-  return is_device(path) ? Status() : sweep_directory(path);  // a device has no directory
+  if (is_device(path)) return Status();  // a device has no directory
+  CAIRN_TRY_ASSIGN(pool, open_pool_directory(path));
+  return sweep_directory(pool);
 }
 
 }  // namespace cairn::pool

@@ -1,5 +1,4 @@
 // Making a pool: its segments, and the format in them.
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,9 +75,11 @@ Result<uint64_t> choose_size(const std::string& parent, const media::Description
   return size;
 }
 
-Status create_segments(Pool& pool, const Manner& manner, uint64_t size, uint32_t count) {
+Status create_segments(Pool& pool, const Directory& directory, const Manner& manner, uint64_t size,
+                       uint32_t count) {
   for (uint32_t s = 0; s < count; ++s) {
-    auto fd = media::create_segment(segment_path(pool.path, s).c_str(), whole_chunks(size / count));
+    auto fd = media::create_segment(directory.descriptor(), segment_name(s).c_str(),
+                                    segment_path(pool.path, s).c_str(), whole_chunks(size / count));
     if (!fd.ok()) return fd.status();
     CAIRN_TRY(map_segment(pool, s, *fd, manner));
     pool.segments.store(s + 1);
@@ -131,19 +132,30 @@ Result<uint64_t> size_for(const std::string& path, const std::string& parent,
 }
 
 // The companions' folder, and names that last.
-Status finish_directory(const std::string& path, bool is_volatile) {
-  if (mkdir((path + "/companion").c_str(), 0700) != 0)
-    return fail(errno, "%s/companion: %s", path.c_str(), strerror(errno));
-  return is_volatile ? Status() : sync_directory(path);
+Status finish_directory(const Directory& pool, bool is_volatile) {
+  CAIRN_TRY(pool.make("companion"));
+  return is_volatile ? Status() : pool.sync();
 }
 
 // Before anything is made; a pool that appears between then and now is seen when this one gets its
 // name.
-Status check_free(const std::string& path) {
+Status check_free(const Directory& above, const std::string& name) {
   struct stat st {};
-  if (lstat(path.c_str(), &st) != 0 && errno == ENOENT) return Status();
-  return is_empty_directory(path) ? Status()
-                                  : fail(EEXIST, "%s: %s", path.c_str(), strerror(EEXIST));
+  if (!name.empty() && !above.look(name, &st)) {
+    if (errno == ENOENT) return Status();
+  } else if (S_ISDIR(st.st_mode)) {
+    const auto directory = above.enter(name);
+    if (directory.ok() && directory->is_empty()) return Status();
+  }
+  return fail(EEXIST, "%s: %s", above.path_of(name).c_str(), strerror(EEXIST));
+}
+
+// Makes the pool's directory in `place`.
+Status make_place(const std::string& path, HiddenPlace* place) {
+  CAIRN_TRY_ASSIGN(above, Directory::open(parent_of(path)));
+  CAIRN_TRY(check_free(above, last_of(path)));
+  CAIRN_TRY(place->make(above, last_of(path)));
+  return place->make_pool();
 }
 
 }  // namespace
@@ -172,18 +184,14 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
       *medium,
       forced ? static_cast<persist::Granularity>(options.granularity) : medium->granularity,
       persist::measure_stream_min()};
-  if (!device) {
-    CAIRN_TRY(check_free(path));
-    CAIRN_TRY(place->make(path));
-    if (mkdir(place->inside().c_str(), 0700) != 0)
-      return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  }
+  if (!device) CAIRN_TRY(make_place(path, place));
   auto pool = std::make_unique<Pool>();
-  pool->path = pool->home = device ? path : place->inside();
-  pool->lock_path = segment_path(pool->path, 0);
+  pool->path = path;
+  pool->home = device ? path : place->inside();
+  pool->lock_path = segment_path(pool->home, 0);
   pool->is_volatile = manner.granularity == persist::Granularity::none;
   Status status = device ? create_on_device(*pool, manner, *size)
-                         : create_segments(*pool, manner, *size, segments);
+                         : create_segments(*pool, place->pool(), manner, *size, segments);
   if (status.ok()) status = write_format(*pool, lanes, 0);
   if (status.ok()) {
     store_manner(*pool, manner, forced);
@@ -191,7 +199,7 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
       name_lock_file(*pool);
       status = agree_on_lock_file(*pool);
     } else {
-      status = finish_directory(pool->path, medium->is_volatile);
+      status = finish_directory(place->pool(), medium->is_volatile);
     }
   }
   if (!status.ok()) return annotate(status, "cannot create pool %s", path.c_str());
@@ -199,9 +207,7 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
 }
 
 Status give_name(const Pool& pool, const std::string& path, HiddenPlace& place) {
-  if (is_device(path)) return Status();
-  CAIRN_TRY(place.give_name(path));
-  return pool.is_volatile ? Status() : sync_directory(parent_of(path));
+  return is_device(path) ? Status() : place.give_name(pool.is_volatile);
 }
 
 }  // namespace cairn::pool

@@ -1,11 +1,10 @@
 #include "pool/medium/growth.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 
 #include "pool/medium/format_io.h"
+#include "pool/medium/pool_directory.h"
 #include "pool/medium/segment_files.h"
 
 namespace cairn::pool {
@@ -23,10 +22,22 @@ Status check_size(const Pool& pool, uint32_t number) {
   return Status();
 }
 
-Status map_further(Pool& pool, uint32_t number) {
-  auto fd =
-      media::open_segment(segment_path(pool.path, number).c_str(),
-                          pool.read_only ? media::Access::read_only : media::Access::read_write);
+// The directory in which the first segment lies. ENOENT if another one has its name by now.
+Result<Directory> directory_of(const Pool& pool) {
+  CAIRN_TRY_ASSIGN(directory, open_pool_directory(pool.path));
+  struct stat named {};
+  struct stat mapped {};
+  if (directory.look(segment_name(0), &named) && fstat(pool.segment[0]->fd, &mapped) == 0 &&
+      named.st_dev == mapped.st_dev && named.st_ino == mapped.st_ino)
+    return directory;
+  return fail(ENOENT, "%s: the pool has been removed, and another directory has its name",
+              pool.path.c_str());
+}
+
+Status map_further(Pool& pool, const Directory& directory, uint32_t number) {
+  auto fd = media::open_segment(
+      directory.descriptor(), segment_name(number).c_str(), segment_path(pool.path, number).c_str(),
+      pool.read_only ? media::Access::read_only : media::Access::read_write);
   if (!fd.ok()) return fd.status();
   CAIRN_TRY(map_segment(pool, number, *fd, manner_of(pool)));
   Status status = check_size(pool, number);
@@ -42,13 +53,13 @@ Status map_further(Pool& pool, uint32_t number) {
   return status;
 }
 
-Status fill_in(Pool& pool, uint32_t number) {
+Status fill_in(Pool& pool, const Directory& directory, uint32_t number) {
   Segment& segment = *pool.segment[number];
   lay_out(segment, 0);
   if (segment.reserve)
     CAIRN_TRY(segment.reserve(
         0, static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base)));
-  if (!pool.is_volatile) CAIRN_TRY(sync_directory(pool.path));
+  if (!pool.is_volatile) CAIRN_TRY(directory.sync());
   return publish_segment(pool, number);
 }
 
@@ -57,7 +68,10 @@ Status fill_in(Pool& pool, uint32_t number) {
 Status map_new_segments(Pool& pool) {
   const uint64_t count =
       std::min<uint64_t>(pool.superblock().segments.load(), format::max_segments);
-  for (uint32_t s = pool.segments.load(); s < count; ++s) CAIRN_TRY(map_further(pool, s));
+  if (pool.segments.load() >= count) return Status();
+  CAIRN_TRY_ASSIGN(directory, directory_of(pool));
+  for (uint32_t s = pool.segments.load(); s < count; ++s)
+    CAIRN_TRY(map_further(pool, directory, s));
   return Status();
 }
 
@@ -84,17 +98,19 @@ Status add_segment(Pool& pool, uint64_t bytes) {
     return fail(ENOSPC, "%s: %llu bytes do not fit, its file system has %llu free",
                 pool.path.c_str(), static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(medium->size));
-  const std::string path = segment_path(pool.path, number);
+  CAIRN_TRY_ASSIGN(directory, directory_of(pool));
+  const std::string name = segment_name(number);
   // Left by a process that died before the superblock named it.
-  unlink(path.c_str());
-  auto fd = media::create_segment(path.c_str(), size);
+  directory.remove(name).ignore();
+  auto fd = media::create_segment(directory.descriptor(), name.c_str(),
+                                  segment_path(pool.path, number).c_str(), size);
   if (!fd.ok()) return fd.status();
   Status status = map_segment(pool, number, *fd, manner);
   if (status.ok()) {
-    status = fill_in(pool, number);
+    status = fill_in(pool, directory, number);
     if (!status.ok()) unmap_segment(pool, number);
   }
-  if (!status.ok()) unlink(path.c_str());
+  if (!status.ok()) directory.remove(name).ignore();
   return status;
 }
 

@@ -1,16 +1,11 @@
 #include "pool/medium/hidden_place.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
-#include <vector>
 
 #include "pool/medium/pool_directory.h"
 
@@ -18,129 +13,150 @@ namespace cairn::pool {
 namespace {
 
 constexpr const char* prefix = ".cairn-unfinished-";
+constexpr const char* inner_name = "pool";
+constexpr const char* mark = "cairn-made";
+constexpr int most_tries = 100;
 
-// -1 with EBUSY if a process has the lock, ESTALE if the place has gone meanwhile. A file system
-// without locks has no places that are known to be left over.
-int open_locked(const std::string& path, bool lock_needed) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return -1;
-  const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-  int error = locked || (!lock_needed && errno != EWOULDBLOCK) ? 0
-              : errno == EWOULDBLOCK                           ? EBUSY
-                                                               : errno;
-  struct stat mine {};
-  struct stat named {};
-  if (error == 0 && (fstat(fd, &mine) != 0 || lstat(path.c_str(), &named) != 0 ||
-                     mine.st_dev != named.st_dev || mine.st_ino != named.st_ino))
-    error = ESTALE;
-  if (error == 0 && mine.st_uid != geteuid()) error = EPERM;
-  if (error == 0) return fd;
-  close(fd);
-  errno = error;
-  return -1;
+// Others can put a file of this user's into a directory that is open to them, but no link with this
+// text.
+std::string text_of_mark(const Directory& place) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(place.status().st_ino));
+  return text;
 }
 
-// The detail of a failure on the way here is not to be lost: what is not there is not looked for.
-void take_apart(const std::string& place) {
-  const std::string pool = place + "/pool";
-  if (access(pool.c_str(), F_OK) == 0) take_pool_apart(pool);
-  rmdir(place.c_str());
+bool is_private(const Directory& place) {
+  const struct stat st = place.status();
+  return st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
-void remove_those_left_over(const std::string& parent) {
-  DIR* directory = opendir(parent.c_str());
-  if (directory == nullptr) return;
-  std::vector<std::string> found;
-  while (const dirent* entry = readdir(directory)) {
-    if (is_hidden_place(entry->d_name)) found.push_back(parent + "/" + entry->d_name);
+bool is_made_by_cairn(const Directory& above, const Directory& place) {
+  return is_private(place) && (place.link_target(mark) == text_of_mark(place) || above.is_closed());
+}
+
+enum class Locks : uint8_t { needed, if_there };
+
+// Opens and locks a place. EBUSY if another process has the lock, ESTALE if the place has gone
+// meanwhile. A file system without locks has no places that are known to be left over.
+Result<Directory> open_locked(const Directory& above, const std::string& name, Locks locks) {
+  CAIRN_TRY_ASSIGN(entered, above.enter(name));
+  CAIRN_TRY_ASSIGN(place, entered.readable());
+  if (flock(place.descriptor(), LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    if (error == EWOULDBLOCK)
+      return fail(EBUSY, "%s: another process is creating or removing a pool in it",
+                  place.path().c_str());
+    if (locks == Locks::needed)
+      return fail(error, "%s: lock it: %s", place.path().c_str(), strerror(error));
   }
-  closedir(directory);
-  for (const std::string& path : found) remove_hidden_place(path).ignore();
+  if (!above.holds(name, place))
+    return fail(ESTALE, "%s: another process has removed it", place.path().c_str());
+  return place;
+}
+
+// Only what a pool consists of goes. The detail of an earlier failure is not to be lost: what is
+// not there is not looked for.
+void take_apart(const Directory& above, const std::string& name, const Directory& place) {
+  if (place.has(inner_name)) {
+    if (auto pool = place.enter(inner_name); pool.ok() && pool->status().st_uid == geteuid())
+      take_pool_apart(*pool);
+    place.remove_directory(inner_name).ignore();
+  }
+  // The mark last: what it marks is empty then, or stays.
+  if (!place.has(inner_name) && place.has(mark)) place.remove(mark).ignore();
+  if (above.holds(name, place)) above.remove_directory(name).ignore();
+}
+
+void remove_those_left_over(const Directory& above) {
+  auto names = above.names();
+  if (!names.ok()) return;
+  for (const std::string& name : *names)
+    if (is_hidden_place(name)) remove_hidden_place(above, name).ignore();
 }
 
 }  // namespace
 
-std::string plain_path(const std::string& path) {
-  std::string plain = path.substr(0, path.find_last_not_of('/') + 1);
-  if (plain.empty()) return path;
-  const std::string last = plain.substr(plain.find_last_of('/') + 1);
-  char real[PATH_MAX];
-  const bool is_named = last != "." && last != "..";
-  return is_named || realpath(plain.c_str(), real) == nullptr ? plain : real;
-}
+bool is_hidden_place(const std::string& name) { return name.starts_with(prefix); }
 
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-bool is_empty_directory(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  DIR* directory = fd < 0 ? nullptr : fdopendir(fd);
-  if (directory == nullptr) {
-    if (fd >= 0) close(fd);
-    return false;
-  }
-  bool empty = true;
-  while (const dirent* entry = readdir(directory))
-    empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
-  closedir(directory);
-  return empty;
-}
-
-bool is_hidden_place(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  return path.compare(slash == std::string::npos ? 0 : slash + 1, strlen(prefix), prefix) == 0;
-}
-
-Status remove_hidden_place(const std::string& path) {
-  const int fd = open_locked(path, true);
-  if (fd < 0 && errno == EBUSY)
-    return fail(EBUSY, "%s: another process is creating or removing a pool in it", path.c_str());
-  if (fd < 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  take_apart(path);
-  close(fd);
-  if (access(path.c_str(), F_OK) == 0)
-    return fail(ENOTEMPTY, "%s: other files lie in it and were left", path.c_str());
+Status remove_hidden_place(const Directory& above, const std::string& name) {
+  CAIRN_TRY_ASSIGN(seen, above.enter(name));
+  if (!is_made_by_cairn(above, seen))
+    return fail(EPERM,
+                "%s: not removed, because others can write to %s and may have put it there; if a "
+                "pool was created or removed in it, remove it by hand",
+                seen.path().c_str(), above.path().c_str());
+  CAIRN_TRY_ASSIGN(place, open_locked(above, name, Locks::needed));
+  // The lock may be another directory's.
+  if (!is_made_by_cairn(above, place))
+    return fail(ESTALE, "%s: another process has removed it", place.path().c_str());
+  take_apart(above, name, place);
+  if (above.has(name))
+    return fail(ENOTEMPTY, "%s: other files lie in it and were left", place.path().c_str());
   return Status();
 }
 
 HiddenPlace::~HiddenPlace() {
-  if (path_.empty()) return;
-  take_apart(path_);
-  close(descriptor_);
+  if (place_.descriptor() >= 0) take_apart(above_, name_, place_);
 }
 
-Status HiddenPlace::make(const std::string& pool) {
-  const std::string parent = parent_of(pool);
-  remove_those_left_over(parent);
-  for (;;) {
-    std::string path = parent + "/" + prefix + "XXXXXX";
-    if (mkdtemp(path.data()) == nullptr)
-      return fail(errno, "%s: %s", pool.c_str(), strerror(errno));
-    descriptor_ = open_locked(path, false);
-    if (descriptor_ >= 0) {
-      path_ = path;
-      return Status();
+Status HiddenPlace::make(const Directory& above, const std::string& pool_name) {
+  pool_name_ = pool_name;
+  CAIRN_TRY_ASSIGN(same, above.again());
+  above_ = std::move(same);
+  remove_those_left_over(above_);
+  for (int tries = 0; tries < most_tries; ++tries) {
+    CAIRN_TRY_ASSIGN(name, above_.make_new(prefix));
+    auto made = open_locked(above_, name, Locks::if_there);
+    // Taken for left over before it was locked, it goes. Others can have put another directory in
+    // its place. In both cases, another one is made.
+    if (made.code() == EBUSY || made.code() == ESTALE || made.code() == ENOENT) continue;
+    if (!made.ok()) {
+      above_.remove_directory(name).ignore();
+      return made.status();
     }
-    // Taken for left over before it was locked: it goes, and another one is made.
-    if (errno == EBUSY || errno == ESTALE || errno == ENOENT) continue;
-    const int error = errno;
-    rmdir(path.c_str());
-    return fail(error, "%s: %s", path.c_str(), strerror(error));
+    if (!is_private(*made) || !made->is_empty()) continue;
+    if (Status marked = made->make_link(text_of_mark(*made), mark); !marked.ok()) {
+      above_.remove_directory(name).ignore();
+      return marked;
+    }
+    name_ = name;
+    place_ = std::move(*made);
+    return Status();
   }
+  return fail(EAGAIN, "%s: other processes rename or remove what is made there; retry",
+              above_.path().c_str());
 }
 
-Status HiddenPlace::take(const std::string& pool) {
-  if (rename(pool.c_str(), inside().c_str()) == 0) return Status();
-  return fail(errno, "%s: %s", pool.c_str(), strerror(errno));
+Status HiddenPlace::make_pool() {
+  CAIRN_TRY(place_.make(inner_name));
+  CAIRN_TRY_ASSIGN(made, place_.enter(inner_name));
+  pool_ = std::move(made);
+  return Status();
 }
 
-Status HiddenPlace::give_name(const std::string& pool) {
-  if (rename(inside().c_str(), pool.c_str()) == 0) return Status();
-  const int error = errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
-  return fail(error, "%s: %s", pool.c_str(), strerror(error));
+Status HiddenPlace::take(const Directory& pool) {
+  const auto is_another = [&] {
+    return fail(ENOENT, "%s: the pool has been removed, and another directory has its name",
+                above_.path_of(pool_name_).c_str());
+  };
+  if (!above_.holds(pool_name_, pool)) return is_another();
+  CAIRN_TRY(above_.rename(pool_name_, place_, inner_name));
+  if (place_.holds(inner_name, pool)) return Status();
+  // Others have put another directory under the name just now. It goes back, or stays here for good:
+  // in a place without its mark.
+  if (place_.rename(inner_name, above_, pool_name_).ok()) return is_another();
+  place_.remove(mark).ignore();
+  const Directory closes = std::move(place_);
+  return fail(ENOENT, "%s: another directory had its name, and is now %s; move it to its place",
+              above_.path_of(pool_name_).c_str(), closes.path_of(inner_name).c_str());
+}
+
+Status HiddenPlace::give_name(bool is_volatile) {
+  const Status status = place_.rename(inner_name, above_, pool_name_);
+  if (status.code() == ENOTEMPTY || status.code() == ENOTDIR)
+    return fail(EEXIST, "%s: %s", above_.path_of(pool_name_).c_str(), strerror(EEXIST));
+  CAIRN_TRY(status);
+  return is_volatile ? Status() : above_.sync();
 }
 
 }  // namespace cairn::pool

@@ -5,11 +5,17 @@
 // The process that makes the place has a lock on it while it lives. A place whose lock can be had
 // is left over. It is removed with all of a pool that is in it: by the next process that makes a
 // place beside it, or by name (remove_files).
+//
+// Others who can write to the directory can rename any directory of this user there to a name of
+// this kind. So a place counts only if it is certain that Cairn made it: it is a directory of this
+// user that is closed to others, and the link `cairn-made` in it names its inode, or nobody else
+// could have put it there. Every other one is left alone.
 #pragma once
 
 #include <string>
 
 #include "base/status.h"
+#include "pool/medium/directory.h"
 
 namespace cairn::pool {
 
@@ -20,26 +26,30 @@ class HiddenPlace {
   HiddenPlace(const HiddenPlace&) = delete;
   HiddenPlace& operator=(const HiddenPlace&) = delete;
 
-  // Makes one beside `pool`, and removes those that are left over there.
-  Status make(const std::string& pool);
-  // Where the pool's directory belongs meanwhile.
-  [[nodiscard]] std::string inside() const { return path_ + "/pool"; }
-  // Takes the pool's directory in.
-  Status take(const std::string& pool);
-  // Gives the pool in it the name `pool`; EEXIST if anything but an empty directory has it.
-  Status give_name(const std::string& pool);
+  // Makes one beside the pool of this name in `above`, and removes those that are left over there.
+  Status make(const Directory& above, const std::string& name);
+  // Makes the pool's directory in it.
+  Status make_pool();
+  // Where that is, by its descriptor.
+  [[nodiscard]] std::string inside() const { return pool_.by_descriptor(); }
+  [[nodiscard]] const Directory& pool() const { return pool_; }
+  // Takes the pool's directory in; ENOENT if another one has its name by now.
+  Status take(const Directory& pool);
+  // Gives the pool in it its name, durably unless the medium is volatile. EEXIST if anything but an
+  // empty directory has the name.
+  Status give_name(bool is_volatile);
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
+  Directory above_;
+  std::string pool_name_;
+  std::string name_;
+  Directory place_;  // not open: there is none
+  Directory pool_;
 };
 
-// The place by a path that ends in its name, so that parent_of is what it lies in.
-std::string plain_path(const std::string& path);
-std::string parent_of(const std::string& path);
-bool is_empty_directory(const std::string& path);
-bool is_hidden_place(const std::string& path);
-// Removes one that is left over; EBUSY if its maker lives.
-Status remove_hidden_place(const std::string& path);
+bool is_hidden_place(const std::string& name);
+// Removes one that is left over; EBUSY if its maker lives, EPERM if it is not certain that Cairn
+// made it.
+Status remove_hidden_place(const Directory& above, const std::string& name);
 
 }  // namespace cairn::pool

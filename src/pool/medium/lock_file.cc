@@ -18,22 +18,40 @@ namespace cairn::pool {
 namespace {
 
 constexpr const char* shared_memory = "/dev/shm";
+constexpr const char* lock_name = "lock";
 
 std::string own_place() {
   return std::string(shared_memory) + "/cairn-" + std::to_string(geteuid());
 }
 
-Status make_private(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail(errno, "%s: the place of the lock file: %s", path.c_str(), strerror(errno));
+Result<Directory> make_private(const Directory& above, const std::string& name) {
+  if (const Status made = above.make(name); !made.ok() && made.code() != EEXIST)
+    return annotate(made, "the place of the lock file");
+  auto place = above.enter(name);
   struct stat st {};
-  if (lstat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+  if (place.ok())
+    st = place->status();
+  else if (place.code() != ENOTDIR || !above.look(name, &st))
+    return place.status();
+  if (!place.ok() || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
     return fail(EPERM,
                 "%s: the lock file's place must be a directory of your own that is closed to "
                 "others (it belongs to user %u, mode %04o)",
-                path.c_str(), st.st_uid, st.st_mode & 07777);
-  return Status();
+                above.path_of(name).c_str(), st.st_uid, st.st_mode & 07777);
+  return place;
+}
+
+Result<Directory> make_home(const Pool& pool) {
+  const std::string own = parent_of(pool.home);
+  CAIRN_TRY_ASSIGN(above, Directory::open(parent_of(own)));
+  CAIRN_TRY_ASSIGN(place, make_private(above, last_of(own)));
+  CAIRN_TRY_ASSIGN(home, make_private(place, last_of(pool.home)));
+  CAIRN_TRY(make_private(home, "companion").status());
+  return home;
+}
+
+int open_lock_file_in(const Directory& home, int flags) {
+  return openat(home.descriptor(), lock_name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 // The boot in the upper half: it decides alone whether a process can still hold a lock.
@@ -82,7 +100,8 @@ bool is_taken(const Pool& pool, uint64_t seen, uint64_t mine) {
 }
 
 Status look(Pool& pool) {
-  const int fd = open(pool.lock_path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const auto home = Directory::open(pool.home);
+  const int fd = home.ok() ? open_lock_file_in(*home, O_RDONLY) : -1;
   uint64_t mine = this_boot() << 32;
   if (fd >= 0) {
     auto found = identity_of_file(fd, false);
@@ -118,7 +137,7 @@ void name_lock_file(Pool& pool) {
                 static_cast<unsigned long long>(pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(pool.superblock().uuid[1].load()));
   pool.home = own_place() + name;
-  pool.lock_path = pool.home + "/lock";
+  pool.lock_path = pool.home + "/" + lock_name;
 }
 
 Status agree_on_lock_file(Pool& pool) {
@@ -126,10 +145,8 @@ Status agree_on_lock_file(Pool& pool) {
     return fail(EIO, "%s: cannot tell this boot from others (/proc/sys/kernel/random/boot_id)",
                 pool.path.c_str());
   if (pool.read_only) return look(pool);
-  CAIRN_TRY(make_private(own_place()));
-  CAIRN_TRY(make_private(pool.home));
-  CAIRN_TRY(make_private(pool.home + "/companion"));
-  const int fd = open(pool.lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  CAIRN_TRY_ASSIGN(home, make_home(pool));
+  const int fd = open_lock_file_in(home, O_RDWR | O_CREAT);
   if (fd < 0) return fail(errno, "%s: lock file: %s", pool.lock_path.c_str(), strerror(errno));
   Status status;
   if (auto lock = lock_attach(pool); lock.ok()) {
@@ -153,9 +170,13 @@ Status confirm_lock_file(Pool& pool) {
 }
 
 void remove_lock_file(const Pool& pool) {
-  for (const char* name : {"/companion", "/links"}) remove_folder(pool.home + name);
-  unlink(pool.lock_path.c_str());
-  rmdir(pool.home.c_str());
+  const auto above = Directory::open(parent_of(pool.home));
+  const std::string name = last_of(pool.home);
+  const auto home = above.ok() ? above->enter(name) : above.status();
+  if (!home.ok()) return;
+  for (const char* folder : {"companion", "links"}) remove_folder(*home, folder);
+  home->remove(lock_name).ignore();
+  above->remove_directory(name).ignore();
 }
 
 }  // namespace cairn::pool

@@ -1,6 +1,5 @@
 #include "pool/medium/removal.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,9 +19,10 @@ namespace cairn::pool {
 namespace {
 
 // A user's own directory can have a file with the name of a segment in it.
-Status check_ours(const std::string& path) {
-  const std::string first = segment_path(path, 0);
-  auto fd = media::open_segment(first.c_str(), media::Access::read_only);
+Status check_ours(const Directory& pool) {
+  const std::string& path = pool.path();
+  auto fd = media::open_segment(pool.descriptor(), segment_name(0).c_str(),
+                                segment_path(path, 0).c_str(), media::Access::read_only);
   if (fd.code() == ENOENT) return fail(ENOENT, "%s: not a Cairn pool (no segment.0)", path.c_str());
   if (!fd.ok()) return fd.status();
   const bool ours = read_first_blocks(*fd, media::Description()).are_ours();
@@ -34,23 +34,18 @@ Status check_ours(const std::string& path) {
                      path.c_str());
 }
 
-bool holds_others(const std::string& path) {
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) return true;
+bool holds_others(const Directory& pool) {
   uint32_t segments = 0;
-  while (access(segment_path(path, segments).c_str(), F_OK) == 0) ++segments;
-  bool found = false;
-  while (const dirent* entry = readdir(directory)) {
-    const std::string name = entry->d_name;
-    const bool segment =
-        name.compare(0, 8, "segment.") == 0 &&
-        name == "segment." + std::to_string(strtoul(name.c_str() + 8, nullptr, 10)) &&
-        strtoul(name.c_str() + 8, nullptr, 10) < segments;
-    found = found || !(segment || name == "." || name == ".." || name == "companion" ||
-                       name == "links" || is_of_a_moment(entry->d_name));
-  }
-  closedir(directory);
-  return found;
+  while (pool.has(segment_name(segments))) ++segments;
+  const auto is_segment = [&](const std::string& name) {
+    if (!name.starts_with("segment.")) return false;
+    const unsigned long number = strtoul(name.c_str() + strlen("segment."), nullptr, 10);
+    return number < segments && name == segment_name(static_cast<uint32_t>(number));
+  };
+  const auto names = pool.names();
+  return !names.ok() || std::any_of((*names).begin(), (*names).end(), [&](const std::string& name) {
+    return !is_segment(name) && name != "companion" && name != "links" && !is_of_a_moment(name);
+  });
 }
 
 // What cannot be opened as a pool has no identity that could name a lock file.
@@ -103,24 +98,27 @@ Status remove_from_device(const std::string& device, const MayGo& may_go) {
 Status remove_files(const std::string& given, const MayGo& may_go) {
   if (is_device(given)) return remove_from_device(device_path(given), may_go);
   const std::string path = plain_path(given);
+  const std::string name = last_of(path);
+  CAIRN_TRY_ASSIGN(above, Directory::open(parent_of(path)));
   struct stat st {};
-  if (lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode))
+  if (above.look(name, &st) && S_ISLNK(st.st_mode))
     return fail(ENOTDIR, "%s: a symbolic link; remove a pool by its own name", path.c_str());
-  CAIRN_TRY(check_directory(path));
-  if (is_hidden_place(path)) return remove_hidden_place(path);
-  if (is_empty_directory(path))  // left by a process that died while it made or removed a pool
-    return rmdir(path.c_str()) == 0 ? Status()
-                                    : fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  CAIRN_TRY(check_ours(path));
+  CAIRN_TRY_ASSIGN(pool, open_pool_directory(above, name));
+  if (is_hidden_place(name)) return remove_hidden_place(above, name);
+  if (pool.is_empty())  // left by a process that died while it made or removed a pool
+    return above.remove_directory(name);
+  CAIRN_TRY(check_ours(pool));
   HiddenPlace place;
-  const bool alone = !holds_others(path);
-  if (alone) CAIRN_TRY(place.make(path));
+  const bool alone = !holds_others(pool);
+  if (alone) CAIRN_TRY(place.make(above, name));
   // A process that is about to attach waits, and finds that the name has gone.
-  CAIRN_TRY_ASSIGN(lock, lock_attach(segment_path(path, 0)));
-  CAIRN_TRY(check_unused(lock, path, may_go));
-  if (alone) return place.take(path);
-  take_pool_apart(path);
-  return access(path.c_str(), F_OK) != 0
+  auto lock = lock_attach(segment_path(pool.by_descriptor(), 0));
+  if (!lock.ok()) return annotate(lock.status(), "%s", path.c_str());
+  CAIRN_TRY(check_unused(*lock, path, may_go));
+  if (alone) return place.take(pool);
+  take_pool_apart(pool);
+  if (above.holds(name, pool)) above.remove_directory(name).ignore();
+  return !above.has(name)
              ? Status()
              : fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left",
                     path.c_str());

@@ -1,6 +1,5 @@
 #include "pool/medium/segment_files.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,15 +30,16 @@ uint64_t cause_of(const media::MemoryShare& share, const std::string& path) {
 // Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking
 // takes 90 us, so a good answer serves for as much as a small part of what it found.
 Status check_share(Pool& pool, uint64_t size) {
-  const std::string& path = pool.path;
   static std::atomic<int64_t> granted{0};
   if (granted.fetch_sub(static_cast<int64_t>(size)) >= static_cast<int64_t>(size)) return Status();
-  auto share = media::memory_share(path.c_str());
+  auto share = media::memory_share(pool.home.c_str());
   if (!share.ok()) return Status();  // the system does not say
   if (share->bytes < size) {
-    note_shortage(pool, cause_of(*share, path));
-    return fail(ENOSPC, "%s: no memory for %llu more bytes, limited by %s", path.c_str(),
-                static_cast<unsigned long long>(size), share->limited_by.c_str());
+    note_shortage(pool, cause_of(*share, pool.home));
+    const bool is_its_own = share->limited_by == pool.home;
+    return fail(ENOSPC, "%s: no memory for %llu more bytes, limited by %s", pool.path.c_str(),
+                static_cast<unsigned long long>(size),
+                (is_its_own ? pool.path : share->limited_by).c_str());
   }
   granted.store(static_cast<int64_t>(std::min<uint64_t>(share->bytes / 32, 64ULL << 20)));
   return Status();
@@ -47,8 +47,10 @@ Status check_share(Pool& pool, uint64_t size) {
 
 }  // namespace
 
+std::string segment_name(uint32_t number) { return "segment." + std::to_string(number); }
+
 std::string segment_path(const std::string& pool, uint32_t number) {
-  return pool + "/segment." + std::to_string(number);
+  return pool + "/" + segment_name(number);
 }
 
 void set_granularity(uint64_t stored, Manner* manner) {
@@ -133,25 +135,6 @@ void unmap_segment(Pool& pool, uint32_t number) {
   segment.region.close();
   segment.unmap();
   pool.segment[number].reset();
-}
-
-Status sync_directory(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  return synced ? Status()
-                : fail(error, "%s: make its names durable: %s", path.c_str(), strerror(error));
-}
-
-void remove_tree(const std::string& path) {
-  uint32_t count = 0;
-  while (count < format::max_segments && access(segment_path(path, count).c_str(), F_OK) == 0)
-    ++count;
-  // The first one last: by it, a process that goes on with the work knows what it is.
-  while (count-- > 0) unlink(segment_path(path, count).c_str());
-  rmdir((path + "/companion").c_str());
-  rmdir(path.c_str());
 }
 
 }  // namespace cairn::pool

@@ -13,6 +13,7 @@ inline uint64_t whole_chunks(uint64_t bytes) {
   return bytes / format::chunk_size * format::chunk_size;
 }
 
+std::string segment_name(uint32_t number);
 std::string segment_path(const std::string& pool, uint32_t number);
 
 // How a pool's segments are stored to.
@@ -30,10 +31,5 @@ Manner manner_of(const Pool& pool);
 Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner);
 // Gives back one that is mapped and has not been counted.
 void unmap_segment(Pool& pool, uint32_t number);
-
-// Makes the names in a directory survive power loss, where anything does.
-Status sync_directory(const std::string& path);
-// Removes a pool's segments, its empty folder for companions and its own, as far as they are there.
-void remove_tree(const std::string& path);
 
 }  // namespace cairn::pool
