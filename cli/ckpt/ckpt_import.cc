@@ -1,12 +1,13 @@
 // cairn ckpt import: reads an HDF5 or netCDF-4 file into a version of a new set.
 #include <cairn/checkpoint.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "ckpt/ckpt.h"
+#include "machine/data_file.h"
 #include "netcdf/netcdf_form.h"
 #include "netcdf/netcdf_reader.h"
 #include "sets/ckpt_set.h"
@@ -54,8 +55,9 @@ bool are_of_one_version(const NetcdfReader& a, const NetcdfReader& b) {
 // is none.
 std::unique_ptr<NetcdfReader> find_beside(const std::string& path, const NetcdfReader& file) {
   const std::string beside = path + beside_suffix;
-  if (access(beside.c_str(), F_OK) != 0) return nullptr;
-  auto reader = std::make_unique<NetcdfReader>(beside);
+  auto opened = open_to_read(beside);
+  if (!opened) return nullptr;
+  auto reader = std::make_unique<NetcdfReader>(std::move(*opened));
   if (are_of_one_version(file, *reader)) return reader;
   warn(fmt::format("{}: is not imported: it is not of the version that {} holds", beside, path));
   return nullptr;
@@ -163,7 +165,9 @@ class Import {
 
 int ckpt_import(const Config& config, bool json, const CkptArguments& arguments) {
   const CkptName name = parse_ckpt_name(arguments.set);
-  const NetcdfReader file(arguments.file);
+  auto opened = open_to_read(arguments.file);
+  if (!opened) throw Error(exit_failed, system_error(arguments.file, ENOENT));
+  const NetcdfReader file(std::move(*opened));
   if (file.variables().empty()) fail("{}: has no variables that can be imported", arguments.file);
   int64_t number = number_of(file.attributes(), "cairn_version", 0);
   if (!arguments.number.empty()) number = parse_version(arguments.number);

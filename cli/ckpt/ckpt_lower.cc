@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ckpt/ckpt.h"
+#include "machine/file_name.h"
 #include "machine/own_directory.h"
 #include "sets/ckpt_set.h"
 #include "text/error.h"
@@ -63,7 +64,8 @@ uint32_t parse_keep(const std::string& text) {
 }  // namespace
 
 int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
-  const OwnDirectory all = OwnDirectory::open_below(arguments.directory, ".cairn-checkpoints");
+  const OwnDirectory all =
+      OwnDirectory::open_below(open_directory(arguments.directory), ".cairn-checkpoints");
   Table table({"SET", "VERSION", "STEP", "BYTES", "WRITTEN", "HOST"}, {1, 2, 3});
   Json records = Json::array();
   for (const std::string& set : all.names()) {

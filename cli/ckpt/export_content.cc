@@ -61,9 +61,8 @@ const uint8_t* ExportContent::in_file(size_t variable, const uint8_t* elements, 
   return buffer->data();
 }
 
-std::vector<NetcdfPlace> ExportContent::make_skeleton(const std::string& path,
-                                                      bool is_beside) const {
-  NetcdfFile skeleton(path);
+std::vector<NetcdfPlace> ExportContent::make_skeleton(const DataFile& file, bool is_beside) const {
+  NetcdfFile skeleton(file);
   skeleton.add_attributes(attributes_of(set_, version_));
   std::vector<NetcdfPlace> places = skeleton.add_variables(variables_, dimensions_, is_beside);
   skeleton.close();

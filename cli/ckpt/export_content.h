@@ -35,9 +35,8 @@ class ExportContent {
   // Elements as they stand in the file: where they are, or in `buffer`.
   const uint8_t* in_file(size_t variable, const uint8_t* elements, uint64_t count,
                          std::vector<uint8_t>* buffer) const;
-  // Creates the file at `path`, without elements, and says where they go.
-  [[nodiscard]] std::vector<NetcdfPlace> make_skeleton(const std::string& path,
-                                                       bool is_beside) const;
+  // Makes a new file one without elements, and says where they go.
+  [[nodiscard]] std::vector<NetcdfPlace> make_skeleton(const DataFile& file, bool is_beside) const;
 
  private:
   const CkptSet& set_;

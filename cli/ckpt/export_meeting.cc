@@ -1,6 +1,5 @@
 #include "ckpt/export_meeting.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -37,12 +36,6 @@ bool is_there(const OwnDirectory& directory, const std::string& name) {
   return faccessat(directory.descriptor(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int open_directory(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(exit_failed, system_error(path, errno));
-  return descriptor;
-}
-
 }  // namespace
 
 ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
@@ -50,9 +43,8 @@ ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
     : target_(name_of(path)),
       about_(fmt::format("{} {} {} {} {}", set.name(), version.info.run, version.info.sequence,
                          version.info.number, version.info.ranks)),
-      above_path_(directory_of(path)),
-      directory_(OwnDirectory::make_below(above_path_, directory_name(target_, version))),
-      above_(open_directory(above_path_), above_path_) {}
+      above_(open_directory(directory_of(path))),
+      directory_(OwnDirectory::make_below(above_, directory_name(target_, version))) {}
 
 // False: it is not there. Throws if it cannot be one of this version.
 bool ExportMeeting::read(const std::string& name, Json* record) const {
@@ -155,6 +147,12 @@ ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
   file.name = "data-" + random_digits() + (is_beside ? ".h5" : "");
   file.target = target_ + (is_beside ? beside_suffix : "");
   file.is_beside = is_beside;
+  file.data = DataFile(openat(directory_.descriptor(), file.name.c_str(),
+                              O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+                       path() + "/" + file.name);
+  if (file.data.descriptor() < 0)
+    throw Error(exit_failed, system_error(path() + "/" + file.name, errno));
+  file.data.open_to_others();
   return file;
 }
 
@@ -208,12 +206,7 @@ std::optional<DataFile> ExportMeeting::lock_part(uint32_t part) const {
 bool ExportMeeting::is_open() const { return is_there(directory_, files_.back().name); }
 
 bool ExportMeeting::is_published() const {
-  struct stat st {};
-  if (files_.empty() ||
-      fstatat(above_.descriptor(), target_.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0)
-    return false;
-  const struct stat own = files_.back().data.status();
-  return st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+  return !files_.empty() && has_name(above_, target_, files_.back().data);
 }
 
 // False: it has one already.
@@ -222,7 +215,7 @@ bool ExportMeeting::give_name(const File& file, bool may_replace) const {
                                    file.target, may_replace);
   if (error == 0) return true;
   if (error == ENOENT || (error == EEXIST && is_published())) return false;
-  const std::string target = above_path_ + "/" + file.target;
+  const std::string target = above_.path() + "/" + file.target;
   if (error == EEXIST) fail("{}: exists already (--force replaces it)", target);
   throw Error(exit_failed, system_error(target, error));
 }
@@ -231,7 +224,7 @@ bool ExportMeeting::publish(bool may_replace) const {
   bool has_named = false;
   for (const File& file : files_) has_named = give_name(file, may_replace);
   if (!has_named) return false;
-  sync_directory(above_.descriptor(), above_path_);
+  sync_directory(above_.descriptor(), above_.path());
   try {
     directory_.empty();
     unlinkat(above_.descriptor(), name_of(path()).c_str(), AT_REMOVEDIR);
@@ -242,17 +235,12 @@ bool ExportMeeting::publish(bool may_replace) const {
 }
 
 std::vector<std::string> ExportMeeting::list(const std::string& path) {
-  const std::string above = directory_of(path);
+  const DataFile above = open_directory(directory_of(path));
   const std::string begin = name_of(path) + ".";
   std::vector<std::string> found;
-  DIR* const directory = opendir(above.c_str());
-  if (directory == nullptr) return found;
-  while (const dirent* const entry = readdir(directory)) {
-    const std::string name = entry->d_name;
-    if (name.starts_with(begin) && name.ends_with(suffix)) found.push_back(above + "/" + name);
-  }
-  closedir(directory);
-  std::sort(found.begin(), found.end());
+  for (const std::string& name : names_in(above.descriptor(), above.path()))
+    if (name.starts_with(begin) && name.ends_with(suffix))
+      found.push_back(above.path() + "/" + name);
   return found;
 }
 

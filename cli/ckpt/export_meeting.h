@@ -48,9 +48,8 @@ class ExportMeeting {
 
   // Opens the files that were published. False: there are none yet.
   bool open_files();
-  // A name for a new file of this process.
+  // Creates a new file of this process. Throws.
   [[nodiscard]] File new_file(bool is_beside) const;
-  [[nodiscard]] DataFile open(const std::string& name) const;
   // Publishes files that are complete but for the parts, unless another process has done it.
   void offer_files(const std::vector<File>& files) const;
   [[nodiscard]] const std::vector<File>& files() const { return files_; }
@@ -74,6 +73,7 @@ class ExportMeeting {
   static std::vector<std::string> list(const std::string& path);
 
  private:
+  [[nodiscard]] DataFile open(const std::string& name) const;
   [[nodiscard]] bool read(const std::string& name, Json* record) const;
   [[nodiscard]] std::vector<File> read_files(const Json& record) const;
   void forget_published() const;
@@ -81,9 +81,8 @@ class ExportMeeting {
 
   std::string target_;  // the file's name
   std::string about_;   // of which version the records are
-  std::string above_path_;
-  OwnDirectory directory_;
   DataFile above_;
+  OwnDirectory directory_;
   std::vector<File> files_;
 };
 

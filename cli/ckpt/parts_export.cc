@@ -160,10 +160,7 @@ void PartsExport::make_files() {
     if (is_beside && !content_->has_beside()) continue;
     ExportMeeting::File file = meeting_.new_file(is_beside);
     if (is_beside) check_may_create(path_ + beside_suffix, may_replace_);
-    const std::vector<NetcdfPlace> places =
-        content_->make_skeleton(meeting_.path() + "/" + file.name, is_beside);
-    file.data = meeting_.open(file.name);
-    if (file.data.descriptor() < 0) fail("{}/{}: is gone", meeting_.path(), file.name);
+    const std::vector<NetcdfPlace> places = content_->make_skeleton(file.data, is_beside);
     // What the version does not have is written here.
     write_and_compare(file.data, path_, *content_, [&](const PutBytes& put) {
       for (const NetcdfPlace& place : places)

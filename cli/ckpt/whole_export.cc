@@ -28,8 +28,7 @@ bool WholeExport::run() {
 }
 
 bool WholeExport::fill(TempFile& file, bool is_beside) {
-  const std::vector<NetcdfPlace> places = content_.make_skeleton(file.temp_path(), is_beside);
-  file.reopen();
+  const std::vector<NetcdfPlace> places = content_.make_skeleton(file.data(), is_beside);
   return write_and_compare(file.data(), path_, content_, [&](const PutBytes& put) {
     return std::all_of(places.begin(), places.end(),
                        [&](const NetcdfPlace& place) { return put_all(place, put); });

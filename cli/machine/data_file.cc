@@ -65,4 +65,30 @@ struct stat DataFile::status() const {
   return st;
 }
 
+std::string DataFile::by_descriptor() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+DataFile DataFile::again() const {
+  DataFile same(fcntl(descriptor_, F_DUPFD_CLOEXEC, 0), path_);
+  if (same.descriptor_ < 0) failed();
+  return same;
+}
+
+void DataFile::open_to_others() const {
+  const mode_t mask = umask(0);
+  umask(mask);
+  // Some file systems have no modes.
+  static_cast<void>(fchmod(descriptor_, 0666 & ~mask));
+}
+
+std::optional<DataFile> open_to_read(const std::string& path) {
+  // Not to wait for the writer of a fifo.
+  DataFile file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC), path);
+  if (file.descriptor() < 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw Error(exit_failed, system_error(path, errno));
+  }
+  if (!S_ISREG(file.status().st_mode)) fail("{}: is not a file", path);
+  return file;
+}
+
 }  // namespace cairn::cli

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cairn::cli {
@@ -26,6 +27,13 @@ class DataFile {
   void close();
   [[nodiscard]] struct stat status() const;
   [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // A path that leads to it, whatever has its name by now: for a library that wants one.
+  [[nodiscard]] std::string by_descriptor() const;
+  // One more descriptor.
+  [[nodiscard]] DataFile again() const;
+  // Gives a new file that was closed to others the mode that files of this process get.
+  void open_to_others() const;
 
  private:
   [[noreturn]] void failed() const;
@@ -33,5 +41,8 @@ class DataFile {
   int descriptor_ = -1;
   std::string path_;
 };
+
+// Opens a regular file that the user has named, to read it. Nothing: there is none. Throws.
+std::optional<DataFile> open_to_read(const std::string& path);
 
 }  // namespace cairn::cli

@@ -1,10 +1,13 @@
 #include "machine/file_name.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>  // NOLINT: renameat2
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -21,6 +24,35 @@ std::string directory_of(const std::string& path) {
 std::string name_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+DataFile open_directory(const std::string& path) {
+  DataFile directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
+  if (directory.descriptor() < 0) throw Error(exit_failed, system_error(path, errno));
+  return directory;
+}
+
+std::vector<std::string> names_in(int directory, const std::string& path) {
+  const int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const listing = again < 0 ? nullptr : fdopendir(again);
+  if (listing == nullptr) {
+    const int error = errno;
+    if (again >= 0) close(again);
+    throw Error(exit_failed, system_error(path, error));
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(listing)) names.emplace_back(entry->d_name);
+  closedir(listing);
+  std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool has_name(const DataFile& directory, const std::string& name, const DataFile& file) {
+  struct stat named {};
+  if (fstatat(directory.descriptor(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  const struct stat own = file.status();
+  return named.st_dev == own.st_dev && named.st_ino == own.st_ino;
 }
 
 int give_name(int from, const std::string& name, int to, const std::string& new_name,

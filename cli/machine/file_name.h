@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "machine/data_file.h"
 
 namespace cairn::cli {
 
@@ -10,6 +13,13 @@ namespace cairn::cli {
 std::string directory_of(const std::string& path);
 // Behind the last slash.
 std::string name_of(const std::string& path);
+
+// Opens a directory. Throws.
+DataFile open_directory(const std::string& path);
+// All names in a directory but "." and "..", ascending. Throws, with this path.
+std::vector<std::string> names_in(int directory, const std::string& path);
+// Has this file the name in the directory? A symbolic link is not followed.
+bool has_name(const DataFile& directory, const std::string& name, const DataFile& file);
 
 // Names of two directories of one file system, by their descriptors. The errno; EEXIST, without
 // `replaces`: there is a file of that name.

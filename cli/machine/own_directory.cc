@@ -1,37 +1,30 @@
 #include "machine/own_directory.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include "machine/data_file.h"
 #include "machine/file_name.h"
 #include "text/error.h"
 
 namespace cairn::cli {
 
-OwnDirectory OwnDirectory::open_below(const std::string& directory, const std::string& name) {
-  const DataFile above(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
-  if (above.descriptor() < 0) throw Error(exit_failed, system_error(directory, errno));
-  OwnDirectory one(above.descriptor(), name, directory + "/" + name);
+OwnDirectory OwnDirectory::open_below(const DataFile& directory, const std::string& name) {
+  OwnDirectory one(directory.descriptor(), name, directory.path() + "/" + name);
   one.check();
   return one;
 }
 
-OwnDirectory OwnDirectory::make_below(const std::string& directory, const std::string& name) {
-  const DataFile above(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
-  if (above.descriptor() < 0) throw Error(exit_failed, system_error(directory, errno));
-  const std::string path = directory + "/" + name;
-  if (mkdirat(above.descriptor(), name.c_str(), 0700) == 0)
-    sync_directory(above.descriptor(), directory);
+OwnDirectory OwnDirectory::make_below(const DataFile& directory, const std::string& name) {
+  const std::string path = directory.path() + "/" + name;
+  if (mkdirat(directory.descriptor(), name.c_str(), 0700) == 0)
+    sync_directory(directory.descriptor(), directory.path());
   else if (errno != EEXIST)
     throw Error(exit_failed, system_error(path, errno));
-  OwnDirectory one(above.descriptor(), name, path);
+  OwnDirectory one(directory.descriptor(), name, path);
   one.check();
   return one;
 }
@@ -67,23 +60,8 @@ void OwnDirectory::check() const {
     throw Error(exit_failed, fmt::format("{}: others can write to it; chmod go-w", path_));
 }
 
-std::vector<std::string> OwnDirectory::all_names() const {
-  const int again = openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const directory = again < 0 ? nullptr : fdopendir(again);
-  if (directory == nullptr) {
-    const int error = errno;
-    if (again >= 0) close(again);
-    throw Error(exit_failed, system_error(path_, error));
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(directory)) names.emplace_back(entry->d_name);
-  closedir(directory);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::vector<std::string> OwnDirectory::names() const {
-  std::vector<std::string> names = all_names();
+  std::vector<std::string> names = names_in(descriptor_, path_);
   std::erase_if(names, [](const std::string& name) { return name.starts_with("."); });
   return names;
 }
@@ -141,8 +119,7 @@ void OwnDirectory::remove(const std::string& name) const {
 }
 
 void OwnDirectory::empty() const {
-  for (const std::string& name : all_names())
-    if (name != "." && name != "..") remove(name);
+  for (const std::string& name : names_in(descriptor_, path_)) remove(name);
 }
 
 }  // namespace cairn::cli

@@ -6,14 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "machine/data_file.h"
+
 namespace cairn::cli {
 
 class OwnDirectory {
  public:
   // DIRECTORY/NAME. Throws if it is not there, belongs to another user, or others can write to it.
-  static OwnDirectory open_below(const std::string& directory, const std::string& name);
+  static OwnDirectory open_below(const DataFile& directory, const std::string& name);
   // The same; it is made if it is not there, for this user alone.
-  static OwnDirectory make_below(const std::string& directory, const std::string& name);
+  static OwnDirectory make_below(const DataFile& directory, const std::string& name);
   // A directory in this one. Throws as above.
   [[nodiscard]] OwnDirectory enter(const std::string& name) const;
   ~OwnDirectory();
@@ -38,7 +40,6 @@ class OwnDirectory {
  private:
   OwnDirectory(int above, const std::string& name, std::string path);
   void check() const;
-  [[nodiscard]] std::vector<std::string> all_names() const;
 
   int descriptor_;
   int error_;  // why it could not be opened

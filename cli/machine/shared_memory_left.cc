@@ -1,14 +1,14 @@
 #include "machine/shared_memory_left.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
+
+#include "machine/file_name.h"
 
 namespace cairn::cli {
 namespace {
@@ -17,45 +17,40 @@ constexpr const char* place = "/dev/shm";
 constexpr const char* prefix = "cairn-mpiio-";
 constexpr time_t young_s = 10;  // the process that made it may not have locked it yet
 
-// Opens and locks a file. If this gets the lock, the file is left over. -1: see errno.
-int lock_left(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return -1;
-  struct stat st {};
-  const bool is_ours = fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
-  if (is_ours && time(nullptr) - st.st_mtime > young_s && flock(file, LOCK_EX | LOCK_NB) == 0)
+// Opens and locks a file. If this gets the lock, the file is left over. No descriptor: see errno.
+DataFile lock_left(const DataFile& directory, const std::string& name) {
+  DataFile file(
+      openat(directory.descriptor(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
+      name);
+  if (file.descriptor() < 0) return file;
+  const struct stat st = file.status();
+  const bool is_ours = S_ISREG(st.st_mode) && st.st_uid == geteuid();
+  if (is_ours && time(nullptr) - st.st_mtime > young_s &&
+      flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0)
     return file;
-  close(file);
   errno = EBUSY;
-  return -1;
+  return {-1, name};
 }
 
 }  // namespace
 
 std::vector<std::string> list_shared_memory_left() {
   std::vector<std::string> found;
-  DIR* names = opendir(place);
-  if (names == nullptr) return found;
-  while (const dirent* entry = readdir(names)) {
-    const std::string name = entry->d_name;
-    if (name.rfind(prefix, 0) != 0) continue;
-    const std::string path = std::string(place) + "/" + name;
-    const int file = lock_left(path);
-    if (file < 0) continue;
-    close(file);
-    found.push_back(path);
-  }
-  closedir(names);
-  std::sort(found.begin(), found.end());
+  const DataFile directory(open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), place);
+  if (directory.descriptor() < 0) return found;
+  for (const std::string& name : names_in(directory.descriptor(), place))
+    if (name.starts_with(prefix) && lock_left(directory, name).descriptor() >= 0)
+      found.push_back(std::string(place) + "/" + name);
   return found;
 }
 
 int remove_shared_memory_left(const std::string& path) {
-  const int file = lock_left(path);
-  if (file < 0) return errno;
-  const int result = unlink(path.c_str()) == 0 ? 0 : errno;
-  close(file);
-  return result;
+  const DataFile directory = open_directory(place);
+  const std::string name = name_of(path);
+  const DataFile file = lock_left(directory, name);
+  if (file.descriptor() < 0) return errno;
+  if (!has_name(directory, name, file)) return ENOENT;
+  return unlinkat(directory.descriptor(), name.c_str(), 0) == 0 ? 0 : errno;
 }
 
 }  // namespace cairn::cli

@@ -1,8 +1,10 @@
 // TempFile: a file that is written under another name in its directory and gets its own when it is
 // complete. Without that it is removed.
+//
+// Others may be able to write to the directory. The file is created anew, and reached by its
+// descriptor from then on. A name is given or removed only while it is the file's.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "machine/data_file.h"
@@ -11,24 +13,21 @@ namespace cairn::cli {
 
 class TempFile {
  public:
-  // Creates it. Throws if the directory cannot be written to, or `path` exists and may not be
-  // replaced.
+  // Creates it, closed to others. Throws if the directory cannot be written to, or `path` exists
+  // and may not be replaced.
   TempFile(const std::string& path, bool may_replace);
   ~TempFile();
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
 
-  // Where it is now.
-  [[nodiscard]] const std::string& temp_path() const { return temp_path_; }
-  // Opens it again after another writer replaced its contents.
-  void reopen();
   [[nodiscard]] const DataFile& data() const { return file_; }
-  // Gives it its name, durably.
+  // Gives it its name, durably. Throws if other users have exchanged it meanwhile.
   void publish();
 
  private:
-  std::string path_;
-  std::string temp_path_;  // "": it has its name
+  DataFile above_;
+  std::string name_;
+  std::string temp_name_;  // "": it has its name
   bool may_replace_;
   DataFile file_;
 };

@@ -40,14 +40,16 @@ std::string cairn_type_text(const CkptVariable& variable) {
 
 }  // namespace
 
-NetcdfFile::NetcdfFile(const std::string& path) : h5_(Hdf5::get()), path_(path) {
-  const H5Id creation(h5_.check(h5_.Pcreate(h5_.P_CLS_FILE_CREATE_ID), path), h5_.Pclose);
-  const H5Id access(h5_.check(h5_.Pcreate(h5_.P_CLS_FILE_ACCESS_ID), path), h5_.Pclose);
+NetcdfFile::NetcdfFile(const DataFile& file) : h5_(Hdf5::get()), path_(file.path()) {
+  const H5Id creation(h5_.check(h5_.Pcreate(h5_.P_CLS_FILE_CREATE_ID), path_), h5_.Pclose);
+  const H5Id access(h5_.check(h5_.Pcreate(h5_.P_CLS_FILE_ACCESS_ID), path_), h5_.Pclose);
   constexpr unsigned order = h5_order_tracked | h5_order_indexed;
-  h5_.check(h5_.Pset_link_creation_order(creation.get(), order), path);
-  h5_.check(h5_.Pset_attr_creation_order(creation.get(), order), path);
-  h5_.check(h5_.Pset_alignment(access.get(), aligned_from, alignment), path);
-  file_ = {h5_.check(h5_.Fcreate(path.c_str(), h5_truncate, creation.get(), access.get()), path),
+  h5_.check(h5_.Pset_link_creation_order(creation.get(), order), path_);
+  h5_.check(h5_.Pset_attr_creation_order(creation.get(), order), path_);
+  h5_.check(h5_.Pset_alignment(access.get(), aligned_from, alignment), path_);
+  // By its name HDF5 would overwrite whatever file others have put there meanwhile.
+  const std::string name = file.by_descriptor();
+  file_ = {h5_.check(h5_.Fcreate(name.c_str(), h5_truncate, creation.get(), access.get()), path_),
            h5_.Fclose};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/data_file.h"
 #include "netcdf/hdf5_library.h"
 #include "netcdf/netcdf_dimensions.h"
 #include "sets/ckpt_set.h"
@@ -20,8 +21,8 @@ struct NetcdfPlace {
 
 class NetcdfFile {
  public:
-  // Creates it, in place of one that is there.
-  explicit NetcdfFile(const std::string& path);
+  // Replaces what is in `file`, which must be open for writing.
+  explicit NetcdfFile(const DataFile& file);
 
   void add_attributes(const std::vector<CkptAttribute>& attributes);
   // All dimensions, and those of the variables that `is_beside` says, with their attributes. In a

@@ -1,7 +1,6 @@
 #include "netcdf/netcdf_reader.h"
 
 #include <cairn/checkpoint.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -191,10 +190,11 @@ std::vector<uint8_t> bytes_for(uint64_t bytes, const std::string& what) {
 
 }  // namespace
 
-NetcdfReader::NetcdfReader(const std::string& path) : h5_(Hdf5::get()), path_(path) {
-  if (access(path.c_str(), R_OK) != 0) throw Error(exit_failed, system_error(path, errno));
-  file_ = {h5_.check(h5_.Fopen(path.c_str(), h5_read_only, h5_default), path), h5_.Fclose};
-  const H5Id root(h5_.check(h5_.Oopen(file_.get(), "/", h5_default), path), h5_.Oclose);
+NetcdfReader::NetcdfReader(DataFile file)
+    : h5_(Hdf5::get()), opened_(std::move(file)), path_(opened_.path()) {
+  file_ = {h5_.check(h5_.Fopen(opened_.by_descriptor().c_str(), h5_read_only, h5_default), path_),
+           h5_.Fclose};
+  const H5Id root(h5_.check(h5_.Oopen(file_.get(), "/", h5_default), path_), h5_.Oclose);
   attributes_ = attributes_of(root.get());
   is_exported_ = std::any_of(attributes_.begin(), attributes_.end(),
                              [](const CkptAttribute& one) { return one.key == "cairn_set"; });

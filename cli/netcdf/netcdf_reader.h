@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/data_file.h"
 #include "netcdf/hdf5_library.h"
 #include "sets/ckpt_set.h"
 
@@ -11,8 +12,8 @@ namespace cairn::cli {
 
 class NetcdfReader {
  public:
-  // Throws if it is not there, or is not HDF5.
-  explicit NetcdfReader(const std::string& path);
+  // Throws if it is not HDF5.
+  explicit NetcdfReader(DataFile file);
 
   [[nodiscard]] const std::vector<CkptAttribute>& attributes() const { return attributes_; }
   // Datasets of the root group, in the order of the file. What a checkpoint has no type for is
@@ -27,6 +28,7 @@ class NetcdfReader {
   [[nodiscard]] std::vector<std::string> link_names() const;
 
   const Hdf5& h5_;
+  DataFile opened_;
   std::string path_;
   H5Id file_;
   std::vector<CkptAttribute> attributes_;
