@@ -102,6 +102,7 @@ class Copier {
     const auto there = to_.look(target, true);
     if (there && !S_ISDIR(there->mode)) fail("{}: exists and is not a directory", to_.show(target));
     if (!there) to_.make_directory(target, 0700);
+    to_.enter(target);
     if (const auto made = to_.look(target, true); made && !top_) top_ = made;
     const auto on_problem = [this](const std::string& text) { problem(text); };
     for (const std::string& name : from_.names(source, on_problem)) {
@@ -217,6 +218,7 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
     fail("{}: too small: {} to copy, {} free, {} missing; nothing was copied", target.show("/"),
          format_size(expected), format_size(*free), format_size(expected - *free));
 
+  if (into) target.enter(to.path);
   const StopOnSignal stop;
   Progress progress("copy");
   Totals totals;

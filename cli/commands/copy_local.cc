@@ -1,5 +1,4 @@
 // The side of a copy that reads or writes ordinary files.
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <climits>
 
 #include "commands/copy_side.h"
+#include "machine/file_name.h"
 #include "text/error.h"
 
 namespace cairn::cli {
@@ -19,8 +19,7 @@ namespace {
 
 class LocalFile : public OpenFile {
  public:
-  LocalFile(const std::string& path, int flags, uint32_t mode)
-      : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC, mode)) {
+  LocalFile(const std::string& path, int descriptor) : path_(path), descriptor_(descriptor) {
     if (descriptor_ < 0) failed(path);
   }
   ~LocalFile() override {
@@ -68,11 +67,64 @@ class LocalFile : public OpenFile {
   int descriptor_;
 };
 
+// Where a path leads: a name in an open directory, or the user's own argument.
+struct Place {
+  int directory = AT_FDCWD;
+  std::string name;
+  // Links in an argument are followed. Below it others may have put one.
+  [[nodiscard]] bool is_argument() const { return directory == AT_FDCWD; }
+  [[nodiscard]] int no_follow() const { return is_argument() ? 0 : O_NOFOLLOW; }
+};
+
+// The directories on the way from an argument to what is copied now, each of them open.
+class Way {
+ public:
+  Place place_of(const std::string& path) {
+    leave_to(path);
+    const std::string above = directory_of(plain(path));
+    for (const DataFile& one : open_)
+      if (one.path() == above) return {one.descriptor(), name_of(plain(path))};
+    return {AT_FDCWD, path};
+  }
+  const DataFile& enter(const std::string& given) {
+    const std::string path = plain(given);
+    if (const DataFile* const there = find(path)) return *there;
+    const Place place = place_of(path);
+    DataFile directory(openat(place.directory, place.name.c_str(),
+                              O_PATH | O_DIRECTORY | O_CLOEXEC | place.no_follow()),
+                       path);
+    if (directory.descriptor() < 0) failed(path);
+    open_.push_back(std::move(directory));
+    return open_.back();
+  }
+  // Null: it is not open.
+  const DataFile* find(const std::string& path) {
+    leave_to(path);
+    return !open_.empty() && open_.back().path() == plain(path) ? &open_.back() : nullptr;
+  }
+
+ private:
+  static std::string plain(std::string path) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path;
+  }
+  // Closes those that are not on the way to `path`.
+  void leave_to(const std::string& path) {
+    const auto is_on_way = [&](const std::string& directory) {
+      return plain(path) == directory || directory == "/" || path.starts_with(directory + "/");
+    };
+    while (!open_.empty() && !is_on_way(open_.back().path())) open_.pop_back();
+  }
+
+  std::vector<DataFile> open_;
+};
+
 class LocalSide : public Side {
  public:
   std::optional<SideStat> look(const std::string& path, bool follow) override {
+    const Place place = way_.place_of(path);
     struct stat st {};
-    if (fstatat(AT_FDCWD, path.c_str(), &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(place.directory, place.name.c_str(), &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return std::nullopt;
       failed(path);
     }
@@ -86,38 +138,42 @@ class LocalSide : public Side {
   std::vector<std::string> names(
       const std::string& path,
       const std::function<void(const std::string&)>& /*problem*/) override {
-    DIR* directory = opendir(path.c_str());
-    if (directory == nullptr) failed(path);
-    std::vector<std::string> all;
-    while (const dirent* entry = readdir(directory)) {
-      const std::string name = entry->d_name;
-      if (name != "." && name != "..") all.push_back(name);
-    }
-    closedir(directory);
-    return all;
+    return names_in(way_.enter(path).descriptor(), path);
   }
   std::string link_target(const std::string& path) override {
+    const Place place = way_.place_of(path);
     char target[PATH_MAX];
-    const ssize_t length = readlink(path.c_str(), target, sizeof target);
+    const ssize_t length = readlinkat(place.directory, place.name.c_str(), target, sizeof target);
     if (length < 0) failed(path);
     return {target, static_cast<size_t>(length)};
   }
   void make_directory(const std::string& path, uint32_t mode) override {
-    if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST) failed(path);
+    const Place place = way_.place_of(path);
+    if (mkdirat(place.directory, place.name.c_str(), mode) != 0 && errno != EEXIST) failed(path);
   }
+  void enter(const std::string& path) override { way_.enter(path); }
   void make_link(const std::string& target, const std::string& path) override {
-    if (symlink(target.c_str(), path.c_str()) == 0) return;
-    if (errno != EEXIST || unlink(path.c_str()) != 0 || symlink(target.c_str(), path.c_str()) != 0)
+    const Place place = way_.place_of(path);
+    const char* const name = place.name.c_str();
+    if (symlinkat(target.c_str(), place.directory, name) == 0) return;
+    if (errno != EEXIST || unlinkat(place.directory, name, 0) != 0 ||
+        symlinkat(target.c_str(), place.directory, name) != 0)
       failed(path);
   }
   std::unique_ptr<OpenFile> open_to_read(const std::string& path) override {
-    return std::make_unique<LocalFile>(path, O_RDONLY, 0);
+    return open_file(path, O_RDONLY, 0);
   }
   std::unique_ptr<OpenFile> open_to_write(const std::string& path, uint32_t mode) override {
-    return std::make_unique<LocalFile>(path, O_RDWR | O_CREAT | O_TRUNC, mode);
+    return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode);
   }
   void set_mode(const std::string& path, uint32_t mode) override {
-    if (chmod(path.c_str(), mode) != 0) failed(path);
+    if (const DataFile* const directory = way_.find(path)) return set_mode_of(*directory, mode);
+    const Place place = way_.place_of(path);
+    const DataFile file(
+        openat(place.directory, place.name.c_str(), O_PATH | O_CLOEXEC | place.no_follow()), path);
+    if (file.descriptor() < 0) failed(path);
+    if (S_ISLNK(file.status().st_mode)) fail("{}: replaced by a symbolic link meanwhile", path);
+    set_mode_of(file, mode);
   }
   void set_times(const std::string& path, const SideStat& st) override {
     const auto spec = [](int64_t time_ns) {
@@ -127,10 +183,29 @@ class LocalSide : public Side {
       return timespec{seconds, time_ns - seconds * 1'000'000'000};
     };
     const timespec times[2] = {spec(st.atime_ns), spec(st.mtime_ns)};
-    if (utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) failed(path);
+    const DataFile* const directory = way_.find(path);
+    const Place place =
+        directory == nullptr ? way_.place_of(path) : Place{directory->descriptor(), "."};
+    if (utimensat(place.directory, place.name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0)
+      failed(path);
   }
   std::optional<uint64_t> free_bytes() override { return std::nullopt; }
   [[nodiscard]] std::string show(const std::string& path) const override { return path; }
+
+ private:
+  static void set_mode_of(const DataFile& file, uint32_t mode) {
+    if (chmod(file.by_descriptor().c_str(), mode) != 0) failed(file.path());
+  }
+  std::unique_ptr<OpenFile> open_file(const std::string& path, int flags, uint32_t mode) {
+    const Place place = way_.place_of(path);
+    const int descriptor =
+        openat(place.directory, place.name.c_str(), flags | O_CLOEXEC | place.no_follow(), mode);
+    if (descriptor < 0 && errno == ELOOP && !place.is_argument())
+      fail("{}: a symbolic link, which is not followed; remove it, or name what it leads to", path);
+    return std::make_unique<LocalFile>(path, descriptor);
+  }
+
+  Way way_;
 };
 
 }  // namespace

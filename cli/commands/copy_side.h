@@ -47,6 +47,8 @@ class Side {
   [[nodiscard]] virtual bool is_tree() const { return false; }
   virtual std::string link_target(const std::string& path) = 0;
   virtual void make_directory(const std::string& path, uint32_t mode) = 0;
+  // Something is going to be put into this directory.
+  virtual void enter(const std::string& /*path*/) {}
   // Replaces what is there, unless it is a directory.
   virtual void make_link(const std::string& target, const std::string& path) = 0;
   virtual std::unique_ptr<OpenFile> open_to_read(const std::string& path) = 0;

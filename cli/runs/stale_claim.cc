@@ -1,6 +1,5 @@
 #include "runs/stale_claim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,14 +8,18 @@
 #include <cerrno>
 #include <set>
 
+#include "machine/file_name.h"
+#include "text/error.h"
+
 namespace cairn::cli {
 namespace {
 
 // What the claim says, with a line's end before each line; "" if it cannot be read. Other
 // users may write to the directory. If they put a FIFO there, opening it must not block this
 // process.
-std::string text_of(const std::string& path, uid_t* owner = nullptr) {
-  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+std::string text_of(const DataFile& directory, const std::string& name, uid_t* owner = nullptr) {
+  const int file =
+      openat(directory.descriptor(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return "";
   struct stat st {};
   std::string text(size_t{1} << 16, '\0');
@@ -27,6 +30,11 @@ std::string text_of(const std::string& path, uid_t* owner = nullptr) {
   if (owner != nullptr) *owner = st.st_uid;
   text.resize(static_cast<size_t>(size));
   return '\n' + text;
+}
+
+// The covered directory; no descriptor if it is not there. It need not be readable.
+DataFile look_at_directory(const std::string& path) {
+  return {open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), path};
 }
 
 std::string own_host() {
@@ -54,18 +62,18 @@ bool is_there(const std::string& pool) {
 
 // Does a claim of this owner lead to a pool? Those of the user, of root and of the directory's
 // owner do. Root follows all, to finish what users have left.
-bool is_believed(const std::string& directory, uid_t owner) {
+bool is_believed(const DataFile& directory, uid_t owner) {
   const uid_t user = geteuid();
-  struct stat st {};
-  return user == 0 || owner == user || owner == 0 ||
-         (lstat(directory.c_str(), &st) == 0 && st.st_uid == owner);
+  return user == 0 || owner == user || owner == 0 || directory.status().st_uid == owner;
 }
 
 }  // namespace
 
-Claimed claim_of(const std::string& directory) {
+Claimed claim_of(const std::string& path) {
+  const DataFile directory = look_at_directory(path);
+  if (directory.descriptor() < 0) return {};
   uid_t owner = 0;
-  const std::string text = text_of(directory + "/.cairn-claim", &owner);
+  const std::string text = text_of(directory, ".cairn-claim", &owner);
   Claimed claim{value_of(text, "host"), value_of(text, "pool")};
   // A claim that any user can write must not lead to a path where the kernel waits (an
   // automounter).
@@ -82,16 +90,17 @@ namespace {
 
 // Visits the claim in `directory` and those that joined it on other hosts: visit(path, text).
 template <typename Visit>
-void for_each_claim(const std::string& directory, const Visit& visit) {
-  DIR* names = opendir(directory.c_str());
-  if (names == nullptr) return;
-  while (const dirent* entry = readdir(names)) {
-    const std::string name = entry->d_name;
-    if (name != ".cairn-claim" && !name.starts_with(".cairn-claim-of-")) continue;
-    const std::string path = fmt::format("{}/{}", directory, name);
-    visit(path, text_of(path));
+void for_each_claim(const std::string& path, const Visit& visit) {
+  const DataFile directory = look_at_directory(path);
+  std::vector<std::string> names;
+  try {
+    names = names_in(directory.descriptor(), path);
+  } catch (const Error&) {
+    return;  // no claim can be seen
   }
-  closedir(names);
+  for (const std::string& name : names)
+    if (name == ".cairn-claim" || name.starts_with(".cairn-claim-of-"))
+      visit(fmt::format("{}/{}", path, name), text_of(directory, name));
 }
 
 }  // namespace
