@@ -102,7 +102,7 @@ std::vector<ExportMeeting::File> ExportMeeting::read_files(const Json& record) c
   return files;
 }
 
-DataFile ExportMeeting::open(const std::string& name) const {
+DataFile ExportMeeting::open_file(const std::string& name) const {
   return {
       openat(directory_.descriptor(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
       path() + "/" + name};
@@ -113,7 +113,7 @@ bool ExportMeeting::open_files() {
   if (!read(places_name, &record)) return false;
   std::vector<File> files = read_files(record);
   for (File& file : files) {
-    file.data = open(file.name);
+    file.data = open_file(file.name);
     if (file.data.descriptor() < 0 && errno == ENOENT) {
       // Its name was given, by a process that was killed before it removed the directory. One
       // beside gets its name first.

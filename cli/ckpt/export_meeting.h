@@ -73,7 +73,7 @@ class ExportMeeting {
   static std::vector<std::string> list(const std::string& path);
 
  private:
-  [[nodiscard]] DataFile open(const std::string& name) const;
+  [[nodiscard]] DataFile open_file(const std::string& name) const;
   [[nodiscard]] bool read(const std::string& name, Json* record) const;
   [[nodiscard]] std::vector<File> read_files(const Json& record) const;
   void forget_published() const;

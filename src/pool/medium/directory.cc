@@ -12,12 +12,6 @@
 #include <cstring>
 
 namespace cairn::pool {
-namespace {
-
-constexpr int flags_of_all = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-}  // namespace
-
 void Directory::close() {
   const int saved = errno;
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -45,7 +39,8 @@ Result<Directory> Directory::open(const std::string& path) {
 
 Result<Directory> Directory::open_in(const std::string& name, int flags,
                                      const std::string& path) const {
-  Directory directory(openat(descriptor_, name.c_str(), flags | flags_of_all), path);
+  Directory directory(
+      openat(descriptor_, name.c_str(), flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path);
   if (directory.descriptor_ < 0) return directory.failed("");
   return directory;
 }
