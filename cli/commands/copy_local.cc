@@ -86,12 +86,13 @@ class Way {
       if (one.path() == above) return {one.descriptor(), name_of(plain(path))};
     return {AT_FDCWD, path};
   }
-  const DataFile& enter(const std::string& given) {
+  // `no_follow`: O_NOFOLLOW also for an argument, or 0.
+  const DataFile& enter(const std::string& given, int no_follow = 0) {
     const std::string path = plain(given);
     if (const DataFile* const there = find(path)) return *there;
     const Place place = place_of(path);
     DataFile directory(openat(place.directory, place.name.c_str(),
-                              O_PATH | O_DIRECTORY | O_CLOEXEC | place.no_follow()),
+                              O_PATH | O_DIRECTORY | O_CLOEXEC | place.no_follow() | no_follow),
                        path);
     if (directory.descriptor() < 0) failed(path);
     open_.push_back(std::move(directory));
@@ -149,7 +150,10 @@ class LocalSide : public Side {
   }
   void make_directory(const std::string& path, uint32_t mode) override {
     const Place place = way_.place_of(path);
-    if (mkdirat(place.directory, place.name.c_str(), mode) != 0 && errno != EEXIST) failed(path);
+    if (mkdirat(place.directory, place.name.c_str(), mode) == 0)
+      way_.enter(path, O_NOFOLLOW);
+    else if (errno != EEXIST)
+      failed(path);
   }
   void enter(const std::string& path) override { way_.enter(path); }
   void make_link(const std::string& target, const std::string& path) override {
