@@ -215,7 +215,7 @@ class Killed(CairnCase):
                 self.assertEqual(self.names(), [])
 
     def test_remover(self):
-        for when in 1, 2, 3:
+        for when in 2, 3, 4:  # the first removes the mark of the hidden place
             with self.subTest(when=when):
                 self.cairn("pool", "create", "r", "--size", "16M")
                 self.cairn("pool", "grow", "r", "8M")

@@ -63,9 +63,9 @@ BY_PATH = {  # file: (calls, reason)
 
 # Calls that take a path and nothing else.
 OF_PATHS = ("open|open64|creat|fopen|freopen|stat|lstat|statx|access|euidaccess|unlink|rename|"
-            "rmdir|mkdir|mkdtemp|mkstemps?|mkostemps?|opendir|scandir|chmod|chown|lchown|truncate|link|"
-            "symlink|readlink|realpath|chdir|chroot|statfs|statvfs|utimes?|lutimes|mknod|mkfifo|"
-            "nftw|ftw|glob|l?[gs]etxattr|l?listxattr|l?removexattr|canonicalize_file_name")
+            "rmdir|mkdir|mkdtemp|mkstemps?|mkostemps?|opendir|scandir|chmod|chown|lchown|truncate|"
+            "link|symlink|readlink|realpath|chdir|chroot|statfs|statvfs|utimes?|lutimes|mknod|"
+            "mkfifo|nftw|ftw|glob|l?[gs]etxattr|l?listxattr|l?removexattr|canonicalize_file_name")
 # A path that stands in the source is the system's; its text is blanked.
 CALL = re.compile(rf'(?<![\w.>:~])(?:std::|::)?({OF_PATHS})\s*\((?!\s*(?:""|\)))')
 OTHERS = re.compile(r"\bAT_FDCWD\b|\bstd::filesystem\b(?!::path\b)|"

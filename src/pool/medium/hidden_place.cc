@@ -105,7 +105,11 @@ Status HiddenPlace::make(const Directory& above, const std::string& pool_name) {
   above_ = std::move(same);
   remove_those_left_over(above_);
   for (int tries = 0; tries < most_tries; ++tries) {
-    CAIRN_TRY_ASSIGN(name, above_.make_new(prefix));
+    auto made_name = above_.make_new(prefix);
+    if (!made_name.ok())
+      return fail(made_name.code(), "%s: %s", above_.path_of(pool_name).c_str(),
+                  strerror(made_name.code()));
+    const std::string& name = *made_name;
     auto made = open_locked(above_, name, Locks::if_there);
     // Taken for left over before it was locked, it goes. Others can have put another directory in
     // its place. In both cases, another one is made.
@@ -140,12 +144,15 @@ Status HiddenPlace::take(const Directory& pool) {
                 above_.path_of(pool_name_).c_str());
   };
   if (!above_.holds(pool_name_, pool)) return is_another();
+  // Until it is certain what is in the place, no other process may take that apart.
+  CAIRN_TRY(place_.remove(mark));
   CAIRN_TRY(above_.rename(pool_name_, place_, inner_name));
-  if (place_.holds(inner_name, pool)) return Status();
-  // Others have put another directory under the name just now. It goes back, or stays here for good:
-  // in a place without its mark.
+  if (place_.holds(inner_name, pool)) {
+    place_.make_link(text_of_mark(place_), mark).ignore();  // should this process be killed now
+    return Status();
+  }
+  // Others have put another directory under the name just now. It goes back, or stays here.
   if (place_.rename(inner_name, above_, pool_name_).ok()) return is_another();
-  place_.remove(mark).ignore();
   const Directory closes = std::move(place_);
   return fail(ENOENT, "%s: another directory had its name, and is now %s; move it to its place",
               above_.path_of(pool_name_).c_str(), closes.path_of(inner_name).c_str());
