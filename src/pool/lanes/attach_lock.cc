@@ -71,7 +71,14 @@ Status check_unused(const AttachLock& lock, const std::string& path, const MayGo
 }
 
 int open_lock_file(const Pool& pool) {
-  return open(pool.lock_path.c_str(), (pool.read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+  const int flags = (pool.read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW;
+  const int descriptor = open(pool.lock_path.c_str(), flags);
+  // By another pool's locks all lanes of this one would look free.
+  const bool is_another = descriptor >= 0 && pool.lock_inode != 0 &&
+                          !is_file(descriptor, pool.lock_device, pool.lock_inode);
+  if (!is_another) return descriptor;
+  close(descriptor);
+  return -1;
 }
 
 void close_lock_file(int descriptor) {
