@@ -8,12 +8,11 @@ import contextlib
 import ctypes
 import os
 import shutil
-import subprocess
 import time
 
 import trust_case
 from planted_fuzz import end_racing, start_racing
-from trust_case import MALLORY, ROOT, VICTIM, TrustCase, in_every_world
+from trust_case import ROOT, VICTIM, TrustCase, in_every_world
 
 RACE_S = 1.5
 PLACE = ".cairn-unfinished-AAAAAA"
