@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "frame/bounded_file.h"
 #include "netcdf/dimension_list.h"
 #include "netcdf/netcdf_counted.h"
 #include "netcdf/netcdf_form.h"
@@ -193,6 +194,8 @@ std::vector<uint8_t> bytes_for(uint64_t bytes, const std::string& what) {
 
 NetcdfReader::NetcdfReader(const std::string& path) : h5_(Hdf5::get()), path_(path) {
   if (access(path.c_str(), R_OK) != 0) throw Error(exit_failed, system_error(path, errno));
+  // HDF5 would wait for the writer of a FIFO.
+  if (read_beginning(path, 1).empty()) fail("{}: not a regular file with data in it", path);
   file_ = {h5_.check(h5_.Fopen(path.c_str(), h5_read_only, h5_default), path), h5_.Fclose};
   const H5Id root(h5_.check(h5_.Oopen(file_.get(), "/", h5_default), path), h5_.Oclose);
   attributes_ = attributes_of(root.get());
