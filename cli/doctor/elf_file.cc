@@ -15,8 +15,8 @@
 namespace cairn::cli {
 namespace {
 
-// A view of the file that reads nothing beyond its end. Only what is asked for is read: the file may
-// be anybody's, and of any size.
+// A view of the file that reads nothing beyond its end, and only what is asked for: the file may be
+// anybody's, and of any size.
 class Image {
  public:
   explicit Image(const std::string& path)

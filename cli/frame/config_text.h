@@ -1,5 +1,5 @@
-// The text of a configuration file, read without building a tree. Depth and size are bounded, and
-// aliases are refused: a few lines with aliases can stand for billions of values, or for themselves.
+// The text of a configuration file, read without building a tree. Depth is bounded, and aliases are
+// refused: a few lines with aliases can stand for billions of values, or for themselves.
 #pragma once
 
 #include <functional>
