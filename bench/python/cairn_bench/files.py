@@ -41,8 +41,9 @@ def read_text(path, most_bytes):
     """The text of a file in UTF-8. Raises Mistake."""
     with open(opened(path, os.O_RDONLY), "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        data = file.read(min(size, most_bytes) + 1)
-    if len(data) > most_bytes:
+        # It may grow meanwhile, and files of the kernel do not tell their size.
+        data = file.read(size + 1) if size <= most_bytes else b""
+    if max(size, len(data)) > most_bytes:
         refuse(path, f"larger than {most_bytes >> 20} MiB, the maximum")
     try:
         return data.decode("utf-8")

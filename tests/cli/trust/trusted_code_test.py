@@ -62,8 +62,7 @@ class Code(CairnCase):
             {"HOME": ".", "PYTHONUSERBASE": "."},
             {"PYTHONHOME": ".", "PYTHONPYCACHEPREFIX": "."},
         ):
-            for words in (("report", "."), ("run", "m.yaml", "--dry-run"),
-                          ("compare", ".", "."), ("run", "-h")):
+            for words in (("report", "."), ("run", "m.yaml", "--dry-run")):
                 run = self.bench(*words, **environment)
                 self.assertNotIn("Traceback", run.err)
 

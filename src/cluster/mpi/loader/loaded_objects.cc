@@ -38,9 +38,12 @@ namespace {
 
 // The file that this code was loaded from; "" if that is unknown. The dynamic loader has the path
 // as it was given: relative to some earlier working directory, or, of a program, argv[0]. What lies
-// there now may be another user's, so the kernel is asked.
+// there now may be another user's, so the kernel is asked then.
 std::string own_file() {
   const auto address = reinterpret_cast<uintptr_t>(&own_file);
+  Dl_info here;
+  if (dladdr(reinterpret_cast<const void*>(address), &here) != 0 && here.dli_fname[0] == '/')
+    return here.dli_fname;
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return "";
   std::string path;
