@@ -14,7 +14,7 @@
 namespace cairn::cli {
 namespace {
 
-constexpr uint64_t most_bytes = uint64_t{64} << 10;
+constexpr uint64_t most_file_bytes = uint64_t{64} << 10;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
@@ -175,7 +175,7 @@ void Config::read_file(const std::string& path) {
 
 std::string Config::read_if_it_counts(const std::string& path) {
   if (!path.starts_with('/')) return "a configuration file needs an absolute path";
-  const BoundedFile file = read_bounded(path, most_bytes, Owners::trusted);
+  const BoundedFile file = read_bounded(path, most_file_bytes, Owners::trusted);
   if (!file.problem.empty()) return file.problem;
   read_config_text(
       file.text, path,
