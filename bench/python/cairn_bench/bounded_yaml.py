@@ -6,7 +6,7 @@ import yaml
 from .errors import Mistake
 from .files import MOST_LEVELS, refuse
 
-MOST_NODES = 20_000  # with those that aliases stand for
+MOST_NODES = 10_000  # with those that aliases stand for
 
 
 def parse(path, text):

@@ -12,7 +12,7 @@ import stat
 
 from .errors import Mistake
 
-MATRIX_BYTES = 1 << 20
+MATRIX_BYTES = 1 << 18
 LIST_BYTES = 1 << 24
 RESULTS_BYTES = 1 << 30
 MOST_LEVELS = 64  # of lists and objects in each other
@@ -44,7 +44,7 @@ def read_text(path, most_bytes):
         # It may grow meanwhile, and files of the kernel do not tell their size.
         data = file.read(size + 1) if size <= most_bytes else b""
     if max(size, len(data)) > most_bytes:
-        refuse(path, f"larger than {most_bytes >> 20} MiB, the maximum")
+        refuse(path, f"larger than {most_bytes >> 10} KiB, the maximum")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
