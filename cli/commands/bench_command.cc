@@ -9,6 +9,7 @@
 
 #include "commands/command_line.h"
 #include "process/preload.h"
+#include "process/run_child.h"
 #include "text/error.h"
 #include "text/output.h"
 
@@ -32,22 +33,26 @@ std::string own_path() {
 int bench_command(const std::vector<std::string>& words) {
   const std::string library = own_library_directory();
   const std::string modules = library + "/python";
-  if (access((modules + "/cairn_bench/__main__.py").c_str(), R_OK) != 0)
+  const std::string start = modules + "/cairn_bench/start.py";
+  if (access(start.c_str(), R_OK) != 0)
     fail("{}/cairn_bench: missing; build and install Cairn with CAIRN_BENCH=ON", modules);
-  const char* before = std::getenv("PYTHONPATH");
-  const bool has_path = before != nullptr && *before != '\0';
-  setenv("PYTHONPATH", has_path ? (modules + ":" + before).c_str() : modules.c_str(), 1);
+  const std::string python = find_in_absolute_path("python3");
+  if (python.empty())
+    fail(
+        "python3: not found; cairn bench needs Python 3.10 or newer in an absolute directory of "
+        "PATH");
   setenv("CAIRN_BENCH_LIB", library.c_str(), 1);
   setenv("CAIRN_BENCH_COMMAND", own_path().c_str(), 1);
-  std::vector<std::string> arguments = {"python3", "-B", "-m", "cairn_bench"};
+  // -I: nothing is imported from the current directory. start.py puts back what the user named.
+  std::vector<std::string> arguments = {"python3", "-I", "-B", start};
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   flush_output();
-  execvp(pointers[0], pointers.data());
-  fail("python3: {}; cairn bench needs Python 3.10 or newer in PATH", std::strerror(errno));
+  execv(python.c_str(), pointers.data());
+  fail("{}: {}", python, std::strerror(errno));
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ int parse_and_run(CLI::App& root, Context& context, int argc, char** argv) {
     }
   context.config = load_config(context);
   set_log_level(context.config.value("log.level"));
+  for (const std::string& notice : context.config.notices()) warn(printable(notice));
   return context.action();
 }
 

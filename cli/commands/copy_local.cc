@@ -165,7 +165,7 @@ class LocalSide : public Side {
       failed(path);
   }
   std::unique_ptr<OpenFile> open_to_read(const std::string& path) override {
-    return open_file(path, O_RDONLY, 0);
+    return open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
   }
   std::unique_ptr<OpenFile> open_to_write(const std::string& path, uint32_t mode) override {
     return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode);

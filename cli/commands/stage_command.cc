@@ -29,6 +29,8 @@
 namespace cairn::cli {
 namespace {
 
+constexpr size_t longest_path = 8192;  // as that of a drain
+
 struct Arguments {
   std::string directory, from;
   std::vector<std::string> paths;
@@ -42,15 +44,22 @@ std::string real_path(const std::string& path) {
   return text;
 }
 
-// Reads paths from a file, one a line; "-": from stdin.
+// Reads paths from a file, one a line; "-": from stdin. A pipe counts, too: a shell's <(find ...).
 void read_list(const std::string& file, std::vector<std::string>* paths) {
   std::ifstream opened;
   if (file != "-") opened.open(file);
   std::istream& lines = file == "-" ? std::cin : opened;
   if (!lines) usage_error("{}", system_error(file, errno));
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) paths->push_back(line);
+  constexpr size_t most_bytes = size_t{256} << 20;
+  char line[longest_path + 1];
+  size_t bytes = 0;
+  while (lines.getline(line, sizeof line)) {
+    bytes += static_cast<size_t>(lines.gcount());
+    if (bytes > most_bytes) usage_error("{}: larger than 256 MiB; name directories instead", file);
+    if (line[0] != '\0') paths->emplace_back(line);
+  }
   if (lines.bad()) fail("{}: cannot be read", file);
+  if (!lines.eof()) usage_error("{}: a line is longer than {} bytes", file, longest_path);
 }
 
 // The paths that the user named, below the directory; "." is the directory itself.

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "doctor/doctor.h"
 #include "doctor/elf_file.h"
 #include "doctor/served_calls.h"
+#include "frame/bounded_file.h"
 #include "process/run_child.h"
 #include "text/error.h"
 
@@ -25,11 +25,11 @@ std::string list(const std::set<std::string>& names) {
 
 // The interpreter of a script, as the kernel reads it: "/usr/bin/env python3" means python3.
 std::string interpreter_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char first[2] = {};
-  if (!file.read(first, 2) || first[0] != '#' || first[1] != '!') return "";
-  std::string line, name, argument;
-  std::getline(file, line);
+  constexpr uint64_t most_bytes = 4096;  // the kernel reads less
+  const std::string beginning = read_beginning(path, most_bytes);
+  if (!beginning.starts_with("#!")) return "";
+  std::string name, argument;
+  const std::string line = beginning.substr(2, beginning.find('\n') - 2);
   const size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
   const size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());

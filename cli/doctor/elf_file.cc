@@ -1,43 +1,48 @@
 #include "doctor/elf_file.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
 namespace cairn::cli {
 namespace {
 
-// A view of the file that reads nothing beyond its end.
+// A view of the file that reads nothing beyond its end, and only what is asked for: the file may be
+// anybody's, and of any size.
 class Image {
  public:
-  explicit Image(const std::string& path) {
-    std::error_code error;
-    const auto size =
-        std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
-    if (error) return;
-    std::ifstream file(path, std::ios::binary);
-    bytes_.resize(size);
-    file.read(bytes_.data(), static_cast<std::streamsize>(size));
-    bytes_.resize(static_cast<size_t>(file.gcount()));
+  explicit Image(const std::string& path)
+      : descriptor_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+    struct stat st {};
+    if (descriptor_ >= 0 && fstat(descriptor_, &st) == 0 && S_ISREG(st.st_mode)) return;
+    if (descriptor_ >= 0) close(descriptor_);
+    descriptor_ = -1;
   }
+  ~Image() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
   template <typename T>
   [[nodiscard]] bool read(uint64_t offset, T* value) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return false;
-    std::memcpy(value, bytes_.data() + offset, sizeof(T));
-    return true;
+    return read_up_to(offset, value, sizeof *value) == sizeof *value;
   }
+  // The text that begins there and ends with a NUL, or at `end`.
   [[nodiscard]] std::string text(uint64_t offset, uint64_t end) const {
-    end = std::min<uint64_t>(end, bytes_.size());
     if (offset >= end) return "";
-    const char* from = bytes_.data() + offset;
-    return {from, strnlen(from, end - offset)};
+    char bytes[longest_text];
+    const size_t had =
+        read_up_to(offset, bytes, static_cast<size_t>(std::min(end - offset, longest_text)));
+    return {bytes, strnlen(bytes, had)};
   }
   // Where a virtual address lies in the file.
   [[nodiscard]] std::optional<uint64_t> offset_of(uint64_t address) const {
@@ -50,8 +55,19 @@ class Image {
   std::vector<Elf64_Phdr> segments;
 
  private:
-  std::vector<char> bytes_;
+  static constexpr uint64_t longest_text = 1024;
+
+  size_t read_up_to(uint64_t offset, void* to, size_t size) const {
+    if (descriptor_ < 0 || offset > static_cast<uint64_t>(INT64_MAX)) return 0;
+    const ssize_t n = pread(descriptor_, to, size, static_cast<off_t>(offset));
+    return n < 0 ? 0 : static_cast<size_t>(n);
+  }
+
+  int descriptor_;
 };
+
+// A segment that is larger has no more than this that is looked at.
+constexpr uint64_t most_of_segment = uint64_t{1} << 20;
 
 struct Dynamic {
   uint64_t symbols = 0, strings = 0, strings_size = 0, hash = 0, gnu_hash = 0;
@@ -67,7 +83,8 @@ Dynamic read_dynamic(const Image& image, const Elf64_Phdr& segment) {
       {DT_RPATH, &Dynamic::rpath}};
   Dynamic dynamic;
   Elf64_Dyn entry{};
-  for (uint64_t at = 0; at + sizeof entry <= segment.p_filesz; at += sizeof entry) {
+  const uint64_t end = std::min<uint64_t>(segment.p_filesz, most_of_segment);
+  for (uint64_t at = 0; at + sizeof entry <= end; at += sizeof entry) {
     if (!image.read(segment.p_offset + at, &entry) || entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_NEEDED) dynamic.needed.push_back(entry.d_un.d_val);
     for (const auto& [tag, number] : numbers)
@@ -92,7 +109,8 @@ uint64_t undefined_end(const Image& image, const Dynamic& dynamic) {
 
 bool go_note(const Image& image, const Elf64_Phdr& segment) {
   Elf64_Nhdr note{};
-  for (uint64_t at = 0; at + sizeof note <= segment.p_filesz;) {
+  const uint64_t end = std::min<uint64_t>(segment.p_filesz, most_of_segment);
+  for (uint64_t at = 0; at + sizeof note <= end;) {
     if (!image.read(segment.p_offset + at, &note)) return false;
     if (note.n_namesz == 4 &&
         image.text(segment.p_offset + at + sizeof note, UINT64_MAX).starts_with("Go"))

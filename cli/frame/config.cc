@@ -1,18 +1,20 @@
 #include "frame/config.h"
 
 #include <unistd.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
-#include <ios>
 
+#include "frame/bounded_file.h"
+#include "frame/config_text.h"
 #include "text/error.h"
 #include "text/suggest.h"
 #include "text/units.h"
 
 namespace cairn::cli {
 namespace {
+
+constexpr uint64_t most_file_bytes = uint64_t{64} << 10;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
@@ -77,24 +79,6 @@ void validate(const Key& key, const std::string& value) {
     const std::vector<std::string> choices = split(key.metavar, '|');
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
       usage_error("'{}' is not one of {}{}", value, key.metavar, did_you_mean(value, choices));
-  }
-}
-
-// Flattens nested maps: {pool: {size: 4G}} and {pool.size: 4G} are the same.
-void flatten(const YAML::Node& node, const std::string& prefix, const std::string& path,
-             Config& config) {
-  for (const auto& entry : node) {
-    const std::string name = prefix + entry.first.as<std::string>();
-    const std::string place = fmt::format("{}:{}", path, entry.first.Mark().line + 1);
-    if (entry.second.IsMap()) {
-      flatten(entry.second, name + ".", path, config);
-    } else if (find_key(name) == nullptr) {
-      usage_error("{}: unknown key {}{}", place, name, did_you_mean(name, key_names()));
-    } else if (!entry.second.IsScalar()) {
-      usage_error("{}: {} takes one value", place, name);
-    } else {
-      config.set(name, entry.second.as<std::string>(), place);
-    }
   }
 }
 
@@ -185,23 +169,38 @@ void Config::set(const std::string& key, const std::string& value, const std::st
 }
 
 void Config::read_file(const std::string& path) {
-  YAML::Node root;
-  try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::BadFile&) {
-    usage_error("{}: cannot be read", path);
-  } catch (const YAML::Exception& error) {
-    usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
-  } catch (const std::ios_base::failure&) {  // the path leads to a directory
-    usage_error("{}: cannot be read", path);
-  }
-  if (!root.IsNull() && !root.IsMap()) usage_error("{}: not a map of keys to values", path);
-  try {
-    if (root.IsMap()) flatten(root, "", path, *this);
-  } catch (const YAML::Exception& error) {
-    usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
-  }
+  const std::string problem = read_if_it_counts(path);
+  if (!problem.empty()) usage_error("{}: {}", path, problem);
+}
+
+std::string Config::read_if_it_counts(const std::string& path) {
+  if (!path.starts_with('/')) return "a configuration file needs an absolute path";
+  const BoundedFile file = read_bounded(path, most_file_bytes, Owners::trusted);
+  if (!file.problem.empty()) return file.problem;
+  read_config_text(
+      file.text, path,
+      [this](const std::string& key, const std::string* value, const std::string& place) {
+        if (find_key(key) == nullptr)
+          usage_error("{}: unknown key {}{}", place, key, did_you_mean(key, key_names()));
+        if (value == nullptr) usage_error("{}: {} takes one value", place, key);
+        set(key, *value, place);
+      });
   files_.push_back(path);
+  return "";
+}
+
+void Config::look_for_file(const std::string& path) {
+  if (access(path.c_str(), F_OK) != 0) return;
+  const std::string problem = read_if_it_counts(path);
+  if (!problem.empty())
+    notices_.push_back(fmt::format("{}: does not count as configuration: {}", path, problem));
+}
+
+std::string Config::absolute(const char* name, const std::string& directory) {
+  if (directory.empty() || directory.starts_with('/')) return directory;
+  notices_.push_back(fmt::format("{}: '{}': not an absolute path; no configuration is read from it",
+                                 name, directory));
+  return "";
 }
 
 Config Config::load(const Environment& environment, const std::vector<std::string>& variables,
@@ -214,11 +213,12 @@ Config Config::load(const Environment& environment, const std::vector<std::strin
   if (const std::string named = variable("CAIRN_CONFIG"); !named.empty()) {
     config.read_file(named);
   } else {
-    std::string home = variable("XDG_CONFIG_HOME");
-    if (home.empty() && !variable("HOME").empty()) home = variable("HOME") + "/.config";
-    if (access(system_file.c_str(), F_OK) == 0) config.read_file(system_file);
-    const std::string own = home + "/cairn/cairn.yaml";
-    if (!home.empty() && access(own.c_str(), F_OK) == 0) config.read_file(own);
+    config.look_for_file(system_file);
+    const std::string home = config.absolute("XDG_CONFIG_HOME", variable("XDG_CONFIG_HOME"));
+    if (!home.empty())
+      config.look_for_file(home + "/cairn/cairn.yaml");
+    else if (const std::string above = config.absolute("HOME", variable("HOME")); !above.empty())
+      config.look_for_file(above + "/.config/cairn/cairn.yaml");
   }
 
   std::vector<std::string> known;

@@ -6,6 +6,10 @@
 //
 // If CAIRN_CONFIG names a file, that one is read in place of the two. An unknown key is an error
 // that names the nearest known one; so is a value that the key does not take.
+//
+// A file counts only if its path is absolute, it belongs to the user or to root, nobody else can
+// write to it, and it is a regular file of at most 64 KiB. One that is named must count; one that
+// is found and does not count gives a notice.
 #pragma once
 
 #include <functional>
@@ -43,6 +47,7 @@ class Config {
   static Config load(const Environment& environment, const std::vector<std::string>& variables,
                      const std::string& system_file = "/etc/cairn/cairn.yaml");
 
+  // Throws Error(exit_usage) if the file does not count.
   void read_file(const std::string& path);
   // Throws Error(exit_usage) if the key does not take this value.
   void set(const std::string& key, const std::string& value, const std::string& origin);
@@ -53,10 +58,18 @@ class Config {
   [[nodiscard]] bool is_set(const std::string& key) const { return at(key).origin != "default"; }
   // The files that were read.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+  // Which files were found and do not count, and why: a line each.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:
+  // Returns why the file does not count; "" if it was read. Throws for mistakes in its text.
+  std::string read_if_it_counts(const std::string& path);
+  void look_for_file(const std::string& path);
+  // The directory that a variable names; "" if that is not an absolute path.
+  std::string absolute(const char* name, const std::string& directory);
+
   std::map<std::string, Setting> settings_;
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, notices_;
 };
 
 }  // namespace cairn::cli

@@ -123,5 +123,74 @@ TEST_F(ConfigTest, EmptyFilesAndForeignVariablesAreFine) {
         {"CAIRN_POOL_SIZE", ""}});
 }
 
+TEST_F(ConfigTest, OnlyFilesOfTheUserAndOfRootCount) {
+  const std::string path = file("cairn.yaml", "durability: write\n");
+  EXPECT_EQ(chmod(path.c_str(), 0664), 0);
+  EXPECT_NE(error_of([&] { Config().read_file(path); }).find("others can write to it (mode 0664)"),
+            std::string::npos);
+  EXPECT_EQ(chmod(path.c_str(), 0644), 0);
+  Config().read_file(path);
+  if (geteuid() != 0) return;  // only root can give a file away
+  ASSERT_EQ(chown(path.c_str(), 61002, 61002), 0);
+  EXPECT_NE(error_of([&] { Config().read_file(path); }).find("belongs to user 61002"),
+            std::string::npos);
+}
+
+TEST_F(ConfigTest, FilesThatAreFoundAndDoNotCountGiveANotice) {
+  ASSERT_EQ(mkdir((directory_ + "/cairn").c_str(), 0700), 0);
+  const std::string own = file("cairn/cairn.yaml", "durability: write\n");
+  EXPECT_EQ(chmod(own.c_str(), 0666), 0);
+  const Config config = load({{"XDG_CONFIG_HOME", directory_}});
+  EXPECT_EQ(config.value("durability"), "fsync");
+  ASSERT_EQ(config.notices().size(), 1U);
+  EXPECT_EQ(config.notices()[0].rfind(own + ": ", 0), 0U) << config.notices()[0];
+}
+
+TEST_F(ConfigTest, RelativePathsDoNotCount) {
+  for (const char* name : {"XDG_CONFIG_HOME", "HOME"}) {
+    const Config config = load({{name, "."}});
+    ASSERT_EQ(config.notices().size(), 1U) << name;
+    EXPECT_NE(config.notices()[0].find("not an absolute path"), std::string::npos);
+  }
+  EXPECT_NE(error_of([&] {
+              load({{"CAIRN_CONFIG", "cairn.yaml"}});
+            }).find("absolute path"),
+            std::string::npos);
+}
+
+TEST_F(ConfigTest, OnlySmallRegularFilesAreRead) {
+  const std::string fifo = directory_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const std::string large = file("large.yaml", "# " + std::string(65536, 'x') + "\n");
+  const std::pair<std::string, std::string> cases[] = {{fifo, "a FIFO"},
+                                                       {"/dev/zero", "a device"},
+                                                       {directory_, "a directory"},
+                                                       {large, "larger than 64"}};
+  for (const auto& [path, says] : cases)
+    EXPECT_NE(error_of([&, path = path] { Config().read_file(path); }).find(says),
+              std::string::npos)
+        << path;
+}
+
+std::string repeated(const std::string& text, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST_F(ConfigTest, TextsThatStandForMoreThanTheyHoldAreRefused) {
+  const std::string bomb = "a: &a {}\nb: &b {c: *a, d: *a}\ne: {f: *b, g: *b}\n";
+  for (const std::string& text :
+       {std::string("a: &a\n  b: *a\n"), bomb, std::string("pool.size: &s 1G\npool.name: *s\n"),
+        repeated("{a: ", 12000), repeated("[", 60000), repeated("? ", 30000),
+        "a: " + repeated("[", 60000), repeated("- ", 30000)}) {
+    const std::string error = error_of([&] { Config().read_file(file("bad.yaml", text)); });
+    EXPECT_NE(error, "no error") << text.substr(0, 40);
+    EXPECT_LT(error.size(), 500U);
+  }
+  EXPECT_EQ(error_of([&] { Config().read_file(file("bad.yaml", "a: &a\n  b: *a\n")); }),
+            directory_ + "/bad.yaml:2: aliases (*name) are not read; write the value again");
+}
+
 }  // namespace
 }  // namespace cairn::cli

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "text/error.h"
 
@@ -20,6 +21,8 @@ void* load() {
   // No other process uses the file, and some file systems have no locks.
   setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
   if (const char* const named = std::getenv("CAIRN_HDF5"); named != nullptr && named[0] != 0) {
+    if (named[0] != '/' && std::strchr(named, '/') != nullptr)
+      fail("CAIRN_HDF5: '{}': expected an absolute path, or a name that the loader finds", named);
     if (void* const library = dlopen(named, RTLD_NOW | RTLD_LOCAL)) return library;
     fail("CAIRN_HDF5: {}", dlerror());
   }

@@ -8,6 +8,7 @@
 #include <new>
 #include <string_view>
 
+#include "frame/bounded_file.h"
 #include "netcdf/dimension_list.h"
 #include "netcdf/netcdf_counted.h"
 #include "netcdf/netcdf_form.h"

@@ -101,23 +101,36 @@ ChildResult wait_for_child() {
 
 }  // namespace
 
-std::string find_program(const std::string& program) {
-  if (program.find('/') != std::string::npos)
-    return access(program.c_str(), F_OK) == 0 ? program : "";
+namespace {
+
+// The first file of this name in PATH that may be executed, else the first one that may not be.
+// `absolute`: of PATH's directories only those with an absolute path count.
+std::string find_in_path(const std::string& name, bool absolute) {
   const char* path = std::getenv("PATH");
   std::string rest = path == nullptr ? "/bin:/usr/bin" : path;
   std::string found;
   for (rest += ':'; !rest.empty(); rest.erase(0, rest.find(':') + 1)) {
     std::string directory = rest.substr(0, rest.find(':'));
+    if (absolute && !directory.starts_with('/')) continue;
     if (directory.empty()) directory.assign(1, '.');
     std::string candidate = directory;
-    candidate.append("/").append(program);
+    candidate.append("/").append(name);
     struct stat st {};
     if (stat(candidate.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
     if (found.empty()) found = candidate;
   }
   return found;
+}
+
+}  // namespace
+
+std::string find_in_absolute_path(const std::string& name) { return find_in_path(name, true); }
+
+std::string find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos)
+    return access(program.c_str(), F_OK) == 0 ? program : "";
+  return find_in_path(program, false);
 }
 
 ChildResult run_child(const std::vector<std::string>& program,

@@ -15,6 +15,9 @@ struct ChildResult {
 
 // The file that `program` means, looked for in PATH as execvp does; "" if there is none.
 std::string find_program(const std::string& program);
+// A program that the command itself starts. An empty or relative entry of PATH means the current
+// directory, in which others may have put a program of this name: it does not count.
+std::string find_in_absolute_path(const std::string& name);
 
 // Runs a program with changed environment variables until it ends. SIGINT, SIGTERM and SIGHUP are
 // passed on, unless the terminal has sent them to the program already, or they were ignored when we

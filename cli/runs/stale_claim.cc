@@ -22,11 +22,12 @@ std::string text_of(const DataFile& directory, const std::string& name, uid_t* o
       openat(directory.descriptor(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return "";
   struct stat st {};
-  std::string text(size_t{1} << 16, '\0');
+  constexpr size_t most_bytes = size_t{64} << 10;  // the library's bound, too
+  std::string text(most_bytes + 1, '\0');
   const ssize_t size =
       fstat(file, &st) == 0 && S_ISREG(st.st_mode) ? pread(file, text.data(), text.size(), 0) : -1;
   close(file);
-  if (size <= 0) return "";
+  if (size <= 0 || static_cast<size_t>(size) > most_bytes) return "";
   if (owner != nullptr) *owner = st.st_uid;
   text.resize(static_cast<size_t>(size));
   return '\n' + text;

@@ -159,7 +159,8 @@ class Configuration(CairnCase):
                      env={"CAIRN_POOL_SZIE": "1G"})
         self.refused("config", code=2, says="CAIRN_POOL_SIZE", env={"CAIRN_POOL_SIZE": "lots"})
         self.refused("config", code=2, says="/no/such.yaml", env={"CAIRN_CONFIG": "/no/such.yaml"})
-        self.refused("config", code=2, says="/tmp: cannot be read", env={"CAIRN_CONFIG": "/tmp"})
+        self.refused("config", code=2, says="/tmp: not a regular file, but a directory",
+                     env={"CAIRN_CONFIG": "/tmp"})
         self.refused("config", code=2, says="invalid size '0'", env={"CAIRN_POOL_SIZE": "0"})
         self.file("{{{\n")
         self.refused("config", code=2, says="cairn.yaml:")

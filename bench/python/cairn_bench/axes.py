@@ -1,11 +1,22 @@
 """Entries of a matrix that stand for several: a kernel's `axes`, each value of which is tried."""
 
 import itertools
+import math
+
+from .errors import Mistake
+
+MOST_ENTRIES = 10_000  # of all kernels
 
 
 def expanded(matrix):
     """(matrix with an entry for each combination, {its name: the name in the file})."""
     kernels, origin = {}, {}
+    count = sum(
+        math.prod(len(values) for values in entry.get("axes", {}).values())
+        for entry in matrix["kernels"].values()
+    )
+    if count > MOST_ENTRIES:
+        raise Mistake(f"kernels: {count} combinations of axes: at most {MOST_ENTRIES}")
     for name, entry in matrix["kernels"].items():
         for more, parameters in combinations(entry):
             found = "-".join([name, *more])

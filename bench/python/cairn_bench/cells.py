@@ -5,7 +5,10 @@ import hashlib
 import json
 
 from . import reads, sizes
+from .errors import Mistake
 from .kinds import KINDS
+
+MOST_CELLS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +37,9 @@ class Cell:
 def expand(matrix, systems):
     """The cells of `matrix` for the named systems, in its order."""
     cells = []
+    count = len(matrix["kernels"]) * len(systems) * len(matrix["ranks"])
+    if count > MOST_CELLS:
+        raise Mistake(f"the matrix has {count} cells: at most {MOST_CELLS}")
     for name, entry in matrix["kernels"].items():
         for system in systems:
             more = [

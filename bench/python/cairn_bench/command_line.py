@@ -11,6 +11,7 @@ from . import cells as cells_module
 from . import (
     compare,
     figure_files,
+    files,
     figures,
     history,
     installation,
@@ -253,6 +254,7 @@ def taken_up(given):
     ):
         if value is not None:
             raise Mistake(f"{name}: not with --resume, which goes on as the run began")
+    os.close(files.opened_own(given.resume / "results.jsonl"))  # it says what is run
     before = store.load(given.resume / "results.jsonl")
     if before.complete:
         raise Mistake(f"{given.resume}: this run is complete; nothing to resume")
@@ -304,7 +306,7 @@ def report_command(given):
     path = given.results / "results.jsonl" if given.results.is_dir() else given.results
     found = store.load(path)
     target = given.output or path.parent / "report.html"
-    show(found, target, history.beside(path.parent))
+    show(found, target, history.beside(path.parent), named=given.output is not None)
     print(f"\n{target}")
     if given.figures is not None:
         past = history.of_run(found, history.beside(path.parent))
@@ -352,20 +354,24 @@ def submit_command(given):
         return 0
     target = output.with_name(output.name + ".sbatch")
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8")
+    files.replace(target, text)
     print(slurm.submit(target))
     return 0
 
 
-def show(found, target, log):
+def show(found, target, log, named=False):
     print("\n".join(summary.lines(figures.Figures(found))))
-    write_page(found, target, log)
+    write_page(found, target, log, named)
 
 
-def write_page(found, target, log):
+def write_page(found, target, log, named=False):
+    """named: the user has named the target, which may be a link or a device."""
     tables = judged.of_page(found, log.parent / "run")
     text = page.make(found, history.of_run(found, log), tables)
-    target.write_text(text, encoding="utf-8")
+    if named:
+        target.write_text(text, encoding="utf-8")
+    else:
+        files.replace(target, text)
 
 
 def adjust(matrix, given):

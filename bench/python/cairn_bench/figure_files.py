@@ -8,7 +8,7 @@ import importlib.util
 import json
 import re
 
-from . import charts, headline, specifications, summary
+from . import charts, files, headline, specifications, summary
 from .errors import Mistake
 
 VEGA_LITE = "5.20"
@@ -35,7 +35,7 @@ def write(found, directory, past=None):
     paths = []
     for name, specification in drawn.items():
         path = directory / f"{name}.vl.json"
-        path.write_text(json.dumps(specification, indent=1) + "\n", encoding="utf-8")
+        files.replace(path, json.dumps(specification, indent=1) + "\n")
         paths.append(path)
         if available():
             paths += render(specification, directory / name)
@@ -173,6 +173,6 @@ def render(drawn, base):
         (".pdf", vl_convert.vegalite_to_pdf(drawn, vl_version=VEGA_LITE)),
     ):
         path = base.with_name(base.name + suffix)
-        path.write_bytes(data)
+        files.replace(path, data)
         made.append(path)
     return made

@@ -7,8 +7,10 @@ again appends its figures anew: the last line of a run and figure counts.
 import dataclasses
 import json
 import os
+import sys
 
-from . import SCHEMA, judged
+from . import SCHEMA, files, judged
+from .errors import Mistake
 from .figures import Figures
 
 NAME = "history.jsonl"
@@ -59,7 +61,11 @@ def append(path, results):
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines_of(results))
     if not text:
         return
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        descriptor = files.opened_to_append(path)
+    except Mistake as mistake:  # others may have put something there
+        print(f"cairn bench: no history is kept: {mistake}", file=sys.stderr)
+        return
     try:
         os.write(descriptor, text.encode())
         os.fsync(descriptor)
@@ -79,14 +85,17 @@ class Past:
 
 def load(path):
     """All records of a history; none if there is no file. A line that is not JSON is left out."""
+    if not path.exists():
+        return []
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = files.read_text(path, files.RESULTS_BYTES)
+    except Mistake as mistake:
+        print(f"cairn bench: no history is shown: {mistake}", file=sys.stderr)
         return []
     found = []
     for line in text.split("\n"):
         try:
-            record = json.loads(line)
+            record = files.parse_json(line)
         except ValueError:
             continue
         if isinstance(record, dict) and record.get("record") == "figure":

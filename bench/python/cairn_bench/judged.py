@@ -5,10 +5,10 @@ counts. A page shows those of its own results, else those of the directory `judg
 
 import datetime
 import hashlib
-import json
+import sys
 import uuid
 
-from . import SCHEMA, machine, store
+from . import SCHEMA, files, machine, store
 from .errors import Mistake
 
 DIRECTORY = "judged"
@@ -18,7 +18,7 @@ ROW = ("group", "what", "against", "unit", "median", "low", "high", "pairs")
 def read(path):
     """The record of a table, without its run."""
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = files.parse_json(files.read_text(path, files.LIST_BYTES))
         changed = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.timezone.utc)
     except OSError as error:
         raise Mistake(f"{path}: {error.strerror}") from error
@@ -91,7 +91,11 @@ def of_page(results, directory):
     beside = directory.resolve().parent / DIRECTORY / "results.jsonl"
     if results.judged or not beside.exists():
         return newest(results)
-    other = store.load(beside)
+    try:
+        other = store.load(beside)
+    except Mistake as mistake:  # others may have put it there
+        print(f"cairn bench: no judged tables are shown: {mistake}", file=sys.stderr)
+        return {}
     host = results.run["environment"]["host"]
     return newest(other) if other.run["environment"]["host"] == host else {}
 

@@ -13,7 +13,8 @@ import hashlib
 import os
 
 from . import cells as cells_module
-from . import installation, outside, space
+from . import files, installation, outside, space
+from .errors import Mistake
 
 KINDS = ("copy", "device", "network")
 LARGEST_PIECE = 1 << 20  # larger copies are not faster
@@ -163,10 +164,10 @@ def may_have_several_nodes():
     if count is not None:
         return count != "1"
     try:
-        with open(os.environ.get("PBS_NODEFILE", ""), encoding="utf-8") as file:
-            return len(set(file.read().split())) > 1
-    except OSError:
+        nodes = files.read_text(os.environ.get("PBS_NODEFILE", ""), files.LIST_BYTES)
+    except Mistake:
         return False
+    return len(set(nodes.split())) > 1
 
 
 def needed(cells, systems, setting=True):

@@ -8,7 +8,7 @@ import pathlib
 import jsonschema
 import yaml
 
-from . import axes, pilot
+from . import axes, bounded_yaml, files, pilot
 from .errors import Mistake
 from .figures import AGAIN
 
@@ -40,13 +40,14 @@ def kernel_schema(kernel):
 
 
 def find(name):
-    """The file of a matrix: a path, or the name of a ready one."""
-    path = pathlib.Path(name)
-    if path.is_file():
-        return path
+    """The file of a matrix: the name of a ready one, or a path. A matrix says what is run, so that
+    a file in the current directory does not take the place of a ready one."""
     ready = READY / f"{name}.yaml"
-    if ready.exists():
+    if "/" not in str(name) and ready.exists():
         return ready
+    path = pathlib.Path(name)
+    if path.exists() and not path.is_dir():
+        return path
     names = sorted(each.stem for each in READY.glob("*.yaml"))
     raise Mistake(
         f"{name}: no such file, and not a ready matrix: {', '.join(names)}{nearest(name, names)}"
@@ -91,18 +92,8 @@ class Lines:
 def load(name):
     """(matrix with defaults, its text, its path). Raises Mistake."""
     path = find(name)
-    try:
-        source = path.read_text(encoding="utf-8")
-        node = yaml.compose(source, Loader=yaml.SafeLoader)
-        matrix = yaml.safe_load(source)
-    except UnicodeDecodeError as error:
-        raise Mistake(f"{path}: not UTF-8: byte {error.start}: {error.reason}") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        raise Mistake(
-            f"{path}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
-        ) from error
+    source = files.read_text(path, files.MATRIX_BYTES)
+    matrix, node = bounded_yaml.parse(path, source)
     if not isinstance(matrix, dict):
         raise Mistake(f"{path}:1: not a matrix: expected keys and values")
     lines = Lines(node)

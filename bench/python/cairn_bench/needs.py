@@ -4,6 +4,8 @@ import importlib.util
 import os
 import sys
 
+from . import start
+
 # Module: package of Debian, package of PyPI.
 NEEDED = {"yaml": ("python3-yaml", "PyYAML"), "jsonschema": ("python3-jsonschema", "jsonschema")}
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -26,7 +28,7 @@ def check():
         and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM_PYTHON)
     ):
         os.environ["CAIRN_BENCH_PYTHON_TRIED"] = sys.executable
-        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, "-B", "-m", "cairn_bench", *sys.argv[1:]])
+        os.execv(SYSTEM_PYTHON, [*start.words(SYSTEM_PYTHON), *sys.argv[1:]])
     debian = " ".join(NEEDED[name][0] for name in lacking)
     pypi = " ".join(NEEDED[name][1] for name in lacking)
     sys.exit(

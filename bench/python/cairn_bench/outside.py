@@ -8,9 +8,10 @@ MiB/s. A program that verifies its data and finds wrong ones makes the cell INVA
 import csv
 import dataclasses
 import io
-import json
 import re
 from collections.abc import Callable
+
+from . import files
 
 MIB = 1 << 20
 UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -77,7 +78,7 @@ IOR_ROW = re.compile(r"^(write|read) +" + r"([0-9.]+) +" * 9 + r"([0-9]+) *$", r
 def ior(text, _ranks):
     begin = text.find("{")
     if '"tests"' in text and begin >= 0:
-        return ior_json(json.loads(text[begin : text.rindex("}") + 1]))
+        return ior_json(files.parse_json(text[begin : text.rindex("}") + 1]))
     if text.lstrip().startswith("access,bw(MiB/s)"):
         return ior_csv(text)
     size = re.search(r"^aggregate filesize +: (\S+) (bytes|[KMGT]iB)", text, re.M)
@@ -286,7 +287,7 @@ def fio(text, _ranks):
     begin = text.find("{")
     if begin < 0:
         raise Unreadable("no JSON: fio needs --output-format=json")
-    document = json.loads(text[begin : text.rindex("}") + 1])
+    document = files.parse_json(text[begin : text.rindex("}") + 1])
     accesses = []
     for job in document["jobs"]:
         if job["error"]:
@@ -324,7 +325,7 @@ def rdbench(text, _ranks):
     line = next((one for one in text.split("\n") if one.startswith('{"version"')), None)
     if line is None:
         raise Unreadable("no JSON line of rdbench")
-    found = json.loads(line)
+    found = files.parse_json(line)
     return Found(
         [
             access(

@@ -6,7 +6,6 @@ on where it stopped: `done` says what its results hold already.
 """
 
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -14,7 +13,20 @@ import signal
 import tempfile
 import uuid
 
-from . import SCHEMA, kinds, launch, limits, machine, memory, outside, pilot, progress, reads, store
+from . import (
+    SCHEMA,
+    files,
+    kinds,
+    launch,
+    limits,
+    machine,
+    memory,
+    outside,
+    pilot,
+    progress,
+    reads,
+    store,
+)
 from . import systems as systems_module
 from .errors import telling_line
 
@@ -307,7 +319,7 @@ def kernel_output(text):
     for line in reversed(text.split("\n")):
         if line.startswith("{"):
             try:
-                found = json.loads(line)
+                found = files.parse_json(line)
             except ValueError:
                 continue
             return found if isinstance(found, dict) and "accesses" in found else None

@@ -4,7 +4,10 @@ import datetime
 import json
 import os
 
+from . import files
 from .errors import Mistake
+
+PIECE = 1 << 20
 
 
 def now():
@@ -17,9 +20,11 @@ class Store:
     def __init__(self, path, resume=False):
         self.path = path
         if resume:
-            cut_to_whole_lines(path)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
-        self.descriptor = os.open(path, flags | (0 if resume else os.O_CREAT | os.O_EXCL), 0o644)
+            self.descriptor = files.opened_own(path)
+            cut_to_whole_lines(self.descriptor)
+        else:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_CREAT | os.O_EXCL
+            self.descriptor = os.open(path, flags, 0o644)
 
     def add(self, record):
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
@@ -38,9 +43,16 @@ class Store:
         os.close(self.descriptor)
 
 
-def cut_to_whole_lines(path):
-    whole = path.read_bytes().rfind(b"\n") + 1
-    os.truncate(path, whole)
+def cut_to_whole_lines(descriptor):
+    """Cuts off the last line of a file if that has no end."""
+    end = os.fstat(descriptor).st_size
+    while end > 0:
+        begin = max(end - PIECE, 0)
+        at = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        end = begin + at + 1
+        if at >= 0:
+            break
+    os.ftruncate(descriptor, end)
 
 
 class Results:
@@ -67,19 +79,18 @@ class Results:
 def load(path):
     """The records of a file. A last line that was cut off is left out."""
     run, results, limits, end, plan, judged = None, [], [], None, None, []
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise Mistake(f"{path}: {error.strerror}") from error
+    lines = files.read_text(path, files.RESULTS_BYTES).split("\n")
     for number, line in enumerate(lines, 1):
         if not line:
             continue
         try:
-            record = json.loads(line)
+            record = files.parse_json(line)
         except ValueError as error:
             if number >= len(lines):
                 break
             raise Mistake(f"{path}:{number}: not JSON: {error}", code=1) from error
+        if not isinstance(record, dict):
+            raise Mistake(f"{path}:{number}: not a record, which is a JSON object", code=1)
         kind = record.get("record")
         if kind == "run":
             run = record

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 
@@ -52,7 +53,8 @@ uint64_t end_time_of_slurm() {
   if (text == nullptr) return 0;
   char* end = nullptr;
   const unsigned long long seconds = std::strtoull(text, &end, 10);
-  return end == text || *end != 0 ? 0 : seconds * ns_of_s;
+  const bool is_number = std::isdigit(static_cast<unsigned char>(*text)) != 0 && *end == 0;
+  return is_number && seconds <= UINT64_MAX / ns_of_s ? seconds * ns_of_s : 0;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "capi/core/settings.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +9,13 @@
 #include <cstring>
 #include <vector>
 
+#include "base/bounded_file.h"
 #include "base/lines.h"
 
 namespace cairn::capi {
 namespace {
 
+constexpr size_t most_bytes = size_t{64} << 10;
 constexpr std::string_view own_keys[] = {"pool.dir",     "pool.name",    "pool.size",
                                          "pool.protect", "pool.release", "checkpoint.domain"};
 
@@ -131,21 +132,14 @@ Status parse_settings(std::string_view text,
   return Status();
 }
 
-Status Settings::read_file(const std::string& path, bool may_be_missing) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    if (may_be_missing && (errno == ENOENT || errno == ENOTDIR)) return Status();
-    const int error = errno;
-    return fail(error, "%s: %s", path.c_str(), strerror(error));
-  }
-  std::string text;
-  char buffer[4096];
-  ssize_t n = 0;
-  while ((n = read(descriptor, buffer, sizeof buffer)) > 0)
-    text.append(buffer, static_cast<size_t>(n));
-  const int error = errno;
-  close(descriptor);
-  if (n < 0) return fail(error, "%s: %s", path.c_str(), strerror(error));
+Status Settings::read_file(const std::string& path) {
+  if (path.front() != '/')
+    return fail(EINVAL, "%s: a configuration file needs an absolute path", path.c_str());
+  CAIRN_TRY_ASSIGN(text, read_trusted_file(path, most_bytes));
+  return read_text(text, path);
+}
+
+Status Settings::read_text(const std::string& text, const std::string& path) {
   const Status status =
       parse_settings(text, [&](const std::string& key, const std::string& value, unsigned line) {
         const bool is_own = key.starts_with("pool.") || key.starts_with("checkpoint.");
@@ -158,15 +152,24 @@ Status Settings::read_file(const std::string& path, bool may_be_missing) {
   return status.ok() ? status : annotate(status, "%s", path.c_str());
 }
 
+// Some file of another user where the configuration is looked for must not keep programs from
+// starting. `cairn config` says which files do not count.
+Status Settings::look_for_file(const std::string& path) {
+  if (access(path.c_str(), F_OK) != 0) return Status();
+  const auto text = read_trusted_file(path, most_bytes);
+  return text.ok() ? read_text(*text, path) : Status();
+}
+
 Result<Settings> Settings::load() {
   Settings settings;
   if (const std::string named = variable("CAIRN_CONFIG"); !named.empty()) {
-    CAIRN_TRY(settings.read_file(named, false));
+    CAIRN_TRY(settings.read_file(named));
   } else {
-    CAIRN_TRY(settings.read_file("/etc/cairn/cairn.yaml", true));
+    CAIRN_TRY(settings.look_for_file("/etc/cairn/cairn.yaml"));
     std::string home = variable("XDG_CONFIG_HOME");
-    if (home.empty() && !variable("HOME").empty()) home = variable("HOME") + "/.config";
-    if (!home.empty()) CAIRN_TRY(settings.read_file(home + "/cairn/cairn.yaml", true));
+    if (!home.starts_with('/')) home = variable("HOME") + "/.config";
+    if (home.front() == '/' && home != "/.config")
+      CAIRN_TRY(settings.look_for_file(home + "/cairn/cairn.yaml"));
   }
   for (const std::string_view key : own_keys) {
     const std::string name = environment_name(key);

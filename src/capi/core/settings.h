@@ -33,7 +33,10 @@ class Settings {
   struct Setting {
     std::string value, origin;
   };
-  Status read_file(const std::string& path, bool may_be_missing);
+  Status read_file(const std::string& path);
+  // A file that does not count (base/bounded_file.h) is passed over.
+  Status look_for_file(const std::string& path);
+  Status read_text(const std::string& text, const std::string& path);
 
   std::map<std::string, Setting> settings_;
 };

@@ -83,7 +83,7 @@ void take_rest(const cairn_cover_options& options, const char* directory,
                cairn::tier::OpenOptions* open) {
   if (options.notice != nullptr)
     open->notice = [&options](const char* text) { options.notice(options.notice_context, text); };
-  if (options.launch != nullptr) open->launch = options.launch;
+  if (options.launch != nullptr) open->launch = cairn::tier::stored_name(options.launch);
   if (options.fresh == 0) return;
   open->left = [&options, directory](const cairn::tier::CoverState& state) {
     if (options.left == nullptr) return;
@@ -141,7 +141,7 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
     if (options->struct_size < offsetof(cairn_cover_options, fresh))
       return code(fail(EINVAL, "cairn_cover_open: invalid struct_size %u", options->struct_size));
     open.keep = options->keep != 0;
-    if (options->job != nullptr) open.job = options->job;
+    if (options->job != nullptr) open.job = cairn::tier::stored_name(options->job);
     if (options->struct_size >= sizeof(cairn_cover_options)) take_rest(*options, directory, &open);
   }
   open.when_alone = finish_renamings;
@@ -232,8 +232,7 @@ static Status drain_while_running(cairn::tier::Cover& cover, const cairn::tier::
   CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
   const cairn::tier::DrainMode mode = calls.while_running->otherwise;
-  const bool ahead =
-      mode == cairn::tier::DrainMode::close || mode == cairn::tier::DrainMode::async;
+  const bool ahead = mode == cairn::tier::DrainMode::close || mode == cairn::tier::DrainMode::async;
   // A process that waits for room does not wait for what makes none.
   if (!ahead || cairn::file::is_room_wanted(cover.fs->pool))
     return cairn::tier::drain(cover, calls, report);

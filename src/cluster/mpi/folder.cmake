@@ -28,9 +28,10 @@ endif()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS processes roster)
-    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/ranks/${part})
-    cairn_unit_test(${part}_test.cc GROUP cluster/mpi/ranks SOURCES ${part}.cc
+  foreach(part IN ITEMS ranks/processes ranks/roster loader/loaded_objects)
+    cmake_path(GET part PARENT_PATH room)
+    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${part})
+    cairn_unit_test(${part}_test.cc GROUP cluster/mpi/${room} SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   endforeach()
 endif()

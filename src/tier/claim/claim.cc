@@ -110,7 +110,6 @@ int64_t check_text(const std::string& text) {
 // file under the claim's name. -EUCLEAN: this is not a small regular file with the text of a claim.
 int64_t read_claim(int directory, std::string* text, const char* name = claim_file,
                    uint32_t* owner = nullptr) {
-  constexpr size_t most_bytes = size_t{64} << 10;
   const int64_t opened =
       sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened == -ELOOP || opened == -ENXIO) return -EUCLEAN;  // a link, a socket
@@ -120,11 +119,11 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
   if (!S_ISREG(st.st_mode)) return -EUCLEAN;
   if (owner != nullptr) *owner = st.st_uid;
-  text->assign(most_bytes + 1, '\0');
+  text->assign(most_claim_bytes + 1, '\0');
   const int64_t n = sys::pread(file.get(), text->data(), text->size(), 0);
   text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
   if (n < 0) return n;
-  return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
+  return text->size() > most_claim_bytes ? -EUCLEAN : check_text(*text);
 }
 
 // Reads a claim of a user whose claims count. -ENOENT for any other: every user may make a file of
@@ -139,6 +138,17 @@ int64_t read_believed(int directory, const std::string& name, const Believed& be
   if (!believed.has(uid)) return -ENOENT;  // somebody exchanged it meanwhile
   if (owner != nullptr) *owner = uid;
   return read;
+}
+
+// Cairn makes no claim that it would not know again.
+Status check_own(const Claim& own) {
+  const std::string text = text_of(own);
+  if (text.size() <= most_claim_bytes && check_text(text) == 0 && text_of(claim_of(text)) == text)
+    return Status();
+  return fail(EINVAL,
+              "%s: a claim cannot name a pool with this path; it has a line break, or is too "
+              "long",
+              own.pool.c_str());
 }
 
 // The name of the claim of a host that joined; "" if no host has.
@@ -272,6 +282,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
   const sys::Descriptor fd(static_cast<int>(opened));
   Claim own = own_claim(fs, request.job);
   own.token = request.token;
+  CAIRN_TRY(check_own(own));
   ClaimTaken taken;
   constexpr int attempts = 100;
   // On the host that holds the claim a run of this job may be about to put the job into it.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/lines.h"
+#include "base/sha256.h"
 #include "file/inode/attributes.h"
 #include "tier/lower/lower.h"
 #include "tier/system/same_directory.h"
@@ -17,14 +18,28 @@
 namespace cairn::tier {
 namespace {
 
+constexpr size_t most_name = 1024;
+constexpr size_t most_line = 256;
+
 // A file of one line; "" if there is none.
 std::string line_of(const char* path) {
   std::string text;
   sys::read_file(path, &text);
-  return text.substr(0, text.find('\n'));
+  return text.substr(0, std::min(text.find('\n'), most_line));
 }
 
 }  // namespace
+
+std::string stored_name(const std::string& given) {
+  const std::string line = given.substr(0, given.find('\n'));
+  if (line.size() <= most_name) return line;
+  std::string digits;
+  for (const uint8_t byte : sha256(line.data(), line.size())) {
+    digits += "0123456789abcdef"[byte >> 4];
+    digits += "0123456789abcdef"[byte & 15];
+  }
+  return line.substr(0, most_name - digits.size() - 1) + "-" + digits;
+}
 
 Claim claim_of_host() {
   Claim claim;
@@ -51,7 +66,7 @@ Claim own_claim(const file::FileSystem& fs, const std::string& job) {
                 static_cast<unsigned long long>(fs.pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(fs.pool.superblock().uuid[1].load()));
   claim.uuid = text;
-  claim.job = job.substr(0, job.find('\n'));
+  claim.job = stored_name(job);
   claim.time = std::to_string(file::now_ns() / 1'000'000'000);
   return claim;
 }

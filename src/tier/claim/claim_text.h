@@ -1,6 +1,7 @@
 // The contents of a claim (claim.h), and its text.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "file/inode/file_system.h"
@@ -19,6 +20,13 @@ struct Claim {
   std::string time;   // seconds since the epoch
   std::string token;  // of the cover; "" in a claim of an earlier version
 };
+
+// A claim may be so large: a larger file is not read as one.
+inline constexpr size_t most_claim_bytes = size_t{64} << 10;
+
+// The name of a job or launch as Cairn stores and compares it. Environments of launchers hold texts
+// of any length. Only the first line counts; of a long one, the end is replaced by a hash of all.
+std::string stored_name(const std::string& given);
 
 // A claim that only names this machine.
 Claim claim_of_host();

@@ -55,5 +55,15 @@ TEST(ClaimTextTest, TakesNoTokenThatIsNone) {
     EXPECT_EQ(claim_of("host a\ntoken " + token + "\n").token, "") << token;
 }
 
+TEST(ClaimTextTest, NamesOfJobsAreBounded) {
+  EXPECT_EQ(stored_name("job 7\npool /x"), "job 7");
+  EXPECT_EQ(stored_name(std::string(1024, 'a')), std::string(1024, 'a'));
+  const std::string one = stored_name(std::string(70000, 'a'));
+  EXPECT_EQ(one.size(), 1024U);
+  EXPECT_EQ(one.substr(0, 500), std::string(500, 'a'));
+  EXPECT_NE(one, stored_name(std::string(70001, 'a')));
+  EXPECT_EQ(stored_name(one), one);
+}
+
 }  // namespace
 }  // namespace cairn::tier

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <cinttypes>
+#include <climits>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 namespace cairn::mpi {
@@ -31,11 +34,37 @@ const char* own_name(const link_map& map) {
                                                            : strings + name->d_un.d_val;
 }
 
-std::string beside_this_library(const char* name) {
+namespace {
+
+// The file that this code was loaded from; "" if that is unknown. The dynamic loader has the path
+// as it was given: relative to some earlier working directory, or, of a program, argv[0]. What lies
+// there now may be another user's, so the kernel is asked then.
+std::string own_file() {
+  const auto address = reinterpret_cast<uintptr_t>(&own_file);
   Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&beside_this_library), &here) == 0) return "";
-  const char* file = base_name(here.dli_fname);
-  return std::string(here.dli_fname, static_cast<size_t>(file - here.dli_fname)) + "cairn/" + name;
+  if (dladdr(reinterpret_cast<const void*>(address), &here) != 0 && here.dli_fname[0] == '/')
+    return here.dli_fname;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return "";
+  std::string path;
+  char line[PATH_MAX + 128];
+  while (path.empty() && std::fgets(line, sizeof line, maps) != nullptr) {
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    const bool is_here = std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2 &&
+                         address >= begin && address < end;
+    const char* const slash = is_here ? std::strchr(line, '/') : nullptr;
+    if (slash != nullptr) path.assign(slash, std::strcspn(slash, "\n"));
+  }
+  std::fclose(maps);
+  return path;
+}
+
+}  // namespace
+
+std::string beside_this_library(const char* name) {
+  const std::string own = own_file();
+  return own.empty() ? "" : own.substr(0, own.rfind('/')) + "/cairn/" + name;
 }
 
 }  // namespace cairn::mpi
