@@ -96,17 +96,22 @@ int close_private(int fd) {
   return real::close(fd);
 }
 
-// A symbolic link with this text, opened and removed at once; its directory is the pool's, or, for
-// a pool on a device, where temporary files lie.
+// A symbolic link with this text, opened and removed immediately. It lies in the pool's own
+// directory, which has the lock file and is closed to other users, or, if this process is not the
+// pool's user any more, where temporary files lie.
 static int open_link(const char* text) {
   static std::atomic<unsigned> counter{0};
+  char home[PATH_MAX];
+  snprintf(home, sizeof home, "%s", cairn_pool_lock_path(pool));
+  if (char* slash = strrchr(home, '/'); slash != nullptr) *slash = '\0';
   int error = ENOENT;
-  for (const char* directory : {pool_path, "/dev/shm", "/tmp"}) {
+  for (const char* directory : {static_cast<const char*>(home), "/dev/shm", "/tmp"}) {
     char name[PATH_MAX + 64];
     snprintf(name, sizeof name, "%s/.cairn-link-%d-%u", directory, getpid(), counter.fetch_add(1));
     if (real::symlink(text, name) != 0) {
       error = errno;
-      if (error == EEXIST) real::unlink(name);
+      // In the pool's directory, a dead process with this number has left it.
+      if (error == EEXIST && directory == home) real::unlink(name);
       continue;
     }
     int fd = real::open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -153,10 +158,14 @@ void refill() {
   errno = before;
 }
 
+int base() {
+  const int made = base_link.load(std::memory_order_acquire);
+  return made >= 0 ? made : make_base();
+}
+
 int make(bool close_on_exec, int least) {
   int before = errno;
-  int base = base_link.load(std::memory_order_acquire);
-  if (base < 0) base = make_base();
+  const int base = descriptor::base();
   if (base < 0) return base;
   int fd = real::fcntl(base, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD,
                        reinterpret_cast<void*>(intptr_t{least}));
@@ -205,15 +214,31 @@ static const char* read_link(int fd, char* text, size_t capacity) {
   return *rest == '\0' || *rest == ':' ? rest : nullptr;
 }
 
+// Anybody can make a link with such a text. Ours belong to the pool's user, lie on the file system
+// of the pool's directory, and have been removed, as the one that this process makes. No other
+// user can give a link this owner there.
+static bool is_as_made_here(int fd) {
+  const int before = errno;
+  struct stat own;
+  struct stat st;
+  const int made = engine::attach() < 0 ? -1 : base();
+  const bool is_as = made >= 0 && real::fstat(made, &own) == 0 && real::fstat(fd, &st) == 0 &&
+                     S_ISLNK(st.st_mode) && st.st_nlink == 0 && st.st_uid == own.st_uid &&
+                     st.st_dev == own.st_dev;
+  errno = before;
+  return is_as;
+}
+
 bool is_ours(int fd) {
   char text[PATH_MAX + 64];
-  return read_link(fd, text, sizeof text) != nullptr;
+  return read_link(fd, text, sizeof text) != nullptr && is_as_made_here(fd);
 }
 
 bool read_name(int fd, cairn_file_id* id) {
   char text[PATH_MAX + 64];
   const char* at = read_link(fd, text, sizeof text);
-  return at != nullptr && take_number(&at, &id->slot) && take_number(&at, &id->generation);
+  return at != nullptr && take_number(&at, &id->slot) && take_number(&at, &id->generation) &&
+         is_as_made_here(fd);
 }
 
 int guard_directory() {
