@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "media/own_place.h"
 #include "pool/lanes/attach_lock.h"
 #include "pool/medium/format_io.h"
 #include "pool/medium/pool_directory.h"
@@ -18,10 +19,6 @@ namespace cairn::pool {
 namespace {
 
 constexpr const char* shared_memory = "/dev/shm";
-
-std::string own_place() {
-  return std::string(shared_memory) + "/cairn-" + std::to_string(geteuid());
-}
 
 Status make_private(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
@@ -112,13 +109,15 @@ Status bring_into_force(Pool& pool, uint64_t mine) {
 
 }  // namespace
 
-void name_lock_file(Pool& pool) {
+Status name_lock_file(Pool& pool) {
+  CAIRN_TRY_ASSIGN(place, media::own_place(shared_memory, !pool.read_only));
   char name[64];
   std::snprintf(name, sizeof name, "/.device-%016llx%016llx",
                 static_cast<unsigned long long>(pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(pool.superblock().uuid[1].load()));
-  pool.home = own_place() + name;
+  pool.home = place.path + name;
   pool.lock_path = pool.home + "/lock";
+  return Status();
 }
 
 Status agree_on_lock_file(Pool& pool) {
@@ -126,7 +125,6 @@ Status agree_on_lock_file(Pool& pool) {
     return fail(EIO, "%s: cannot tell this boot from others (/proc/sys/kernel/random/boot_id)",
                 pool.path.c_str());
   if (pool.read_only) return look(pool);
-  CAIRN_TRY(make_private(own_place()));
   CAIRN_TRY(make_private(pool.home));
   CAIRN_TRY(make_private(pool.home + "/companion"));
   const int fd = open(pool.lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
