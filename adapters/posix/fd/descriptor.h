@@ -33,6 +33,10 @@ int make_named(cairn_file* file);
 bool read_name(int fd, cairn_file_id* id);
 // Was it made here, by this process or another of the pool and of its user?
 bool is_ours(int fd);
+// Does its link lie in the directory, closed to other users, where this process makes its own? Then
+// nobody else can have had it made, by leading a process of ours to make links. False also if the
+// sender's mounts are others than this process's.
+bool lies_beside_ours(int fd);
 
 // A removed, empty directory; private. -errno.
 int guard_directory();

@@ -92,7 +92,9 @@ static bool is_strangers(int socket, const struct msghdr* message) {
 
 static void adopt(int fd, int socket, const struct msghdr* message) {
   cairn_file_id id;
-  if (!descriptor::read_name(fd, &id) || is_strangers(socket, message)) return;
+  if (!descriptor::read_name(fd, &id) || !descriptor::lies_beside_ours(fd) ||
+      is_strangers(socket, message))
+    return;
   Entry* entry = adopt_file(id, "a file received through a socket is lost: ");
   if (entry == nullptr) return;
   table::enter(fd, entry);
