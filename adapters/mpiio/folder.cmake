@@ -28,7 +28,7 @@ endforeach()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS callers texts)
+  foreach(part IN ITEMS callers texts turn)
     set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/base/${part})
     cairn_unit_test(${part}_test.cc GROUP mpiio/backend/base SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)

@@ -161,6 +161,8 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
   Cleaner cleaner(dry_run, force);
   for (const std::string& path : list_unfinished(config)) cleaner.look_at_unfinished(path);
   for (const std::string& path : list_pools(config)) cleaner.look_at(path);
+  const std::string of_other = cleaner.findings().empty() ? pools_of_other(config) : "";
+  if (!of_other.empty()) tell(fmt::format("cairn pool clean: {}\n", of_other));
   for (const std::string& path : list_shared_memory_left()) cleaner.look_at_shared_memory(path);
   if (json) {
     Json all = Json::array();
@@ -176,7 +178,10 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
     for (const Finding& found : cleaner.findings())
       table.row({found.what, found.removed ? "removed" : found.state, printable(found.path),
                  printable(found.detail)});
-    print(table.empty() ? "nothing to clean\n" : table.text());
+    if (!table.empty())
+      print(table.text());
+    else if (of_other.empty())
+      print("nothing to clean\n");
   }
   return cleaner.failed() ? exit_failed : exit_ok;
 }

@@ -152,12 +152,14 @@ int list_command(const Config& config, bool json) {
                  printable(error.what())});
     }
   }
+  const std::string of_other = table.empty() ? pools_of_other(config) : "";
+  if (!of_other.empty()) tell(fmt::format("cairn pool list: {}\n", of_other));
   if (json)
     print_json(all);
-  else if (table.empty())
-    print("no pools\n");
-  else
+  else if (!table.empty())
     print(table.text());
+  else if (of_other.empty())
+    print("no pools\n");
   return exit_ok;
 }
 

@@ -138,9 +138,11 @@ int status_command(const Config& config, bool json) {
         print(fmt::format("pool {}: {}\n", printable(pool_name_of(path)), printable(error.what())));
     }
   }
+  const std::string of_other = any ? "" : pools_of_other(config);
+  if (!of_other.empty()) tell(fmt::format("cairn status: {}\n", of_other));
   if (json)
     print_json(all);
-  else if (!any)
+  else if (!any && of_other.empty())
     print("no pools, nothing is covered\n");
   return exit_ok;
 }

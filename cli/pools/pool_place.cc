@@ -1,15 +1,20 @@
 #include "pools/pool_place.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <functional>
+#include <utility>
 
+#include "cairn/cairn.h"
 #include "text/error.h"
+#include "text/output.h"
 
 namespace cairn::cli {
 namespace {
@@ -19,11 +24,22 @@ bool make_directory(const std::string& path) {
   throw Error(exit_failed, system_error("cannot create the pool directory " + path, errno));
 }
 
+// Says once whose directory keeps the user's pools from their usual place, whose name the beginning
+// of `own` is.
+void say_that_it_is_taken(uint32_t user, const std::string& own) {
+  static bool said = false;
+  if (std::exchange(said, true)) return;
+  warn(fmt::format("{}: belongs to user {}, not to you; your pools lie in {}",
+                   own.substr(0, own.rfind('-')), user, own));
+}
+
 std::string private_subdirectory(const std::string& directory, bool create) {
-  std::string own = directory + "/cairn-" + std::to_string(geteuid());
-  if (create) make_directory(own);
-  struct stat st {};
-  if (lstat(own.c_str(), &st) == 0) require_private(own);
+  char own[PATH_MAX];
+  uint32_t taken_by = UINT32_MAX;
+  if (cairn_own_place(directory.c_str(), create ? 1 : 0, own, sizeof own, &taken_by) != 0)
+    throw Error(exit_failed,
+                fmt::format("{} (or choose another place with --pool-dir)", cairn_last_error()));
+  if (taken_by != UINT32_MAX) say_that_it_is_taken(taken_by, own);
   return own;
 }
 
@@ -55,25 +71,6 @@ std::string trim_slashes(std::string path) {
 }
 
 }  // namespace
-
-void require_private(const std::string& directory) {
-  struct stat st {};
-  if (lstat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
-  if (!S_ISDIR(st.st_mode))
-    fail(
-        "{}: not a directory; pools of this user belong there (choose another place with "
-        "--pool-dir)",
-        directory);
-  if (st.st_uid != geteuid())
-    fail(
-        "{}: belongs to user {}, not to you (user {}); refused, because its owner could read and "
-        "change your "
-        "data (choose another place with --pool-dir)",
-        directory, st.st_uid, geteuid());
-  if ((st.st_mode & 077U) != 0)
-    fail("{}: others have permissions on it (mode {:04o}); close it with chmod 700", directory,
-         st.st_mode & 07777U);
-}
 
 PoolPlace pool_place(const Config& config, bool create) {
   const std::string configured = trim_slashes(config.value("pool.dir"));
@@ -158,6 +155,35 @@ std::vector<std::string> list_pools(const Config& config) {
 std::vector<std::string> list_unfinished(const Config& config) {
   return list_directories(
       config, [](const std::string& name) { return name.rfind(".cairn-unfinished-", 0) == 0; });
+}
+
+std::string pools_of_other(const Config& config) {
+  const std::string directory = trim_slashes(config.value("pool.dir"));
+  struct stat st {};
+  // One that others can write to has pools in subdirectories only.
+  if (stat(directory.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == geteuid() ||
+      (st.st_mode & 022U) != 0)
+    return "";
+  DIR* all = opendir(directory.c_str());
+  if (all == nullptr) return "";
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(all)) {
+    const std::string segment = std::string(entry->d_name) + "/segment.0";
+    struct stat found {};
+    if (entry->d_name[0] != '.' &&
+        fstatat(dirfd(all), segment.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0)
+      names.emplace_back(entry->d_name);
+  }
+  closedir(all);
+  if (names.empty()) return "";
+  std::sort(names.begin(), names.end());
+  const std::string first = printable(names[0]);
+  const std::string more = names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1);
+  return fmt::format(
+      "{0}: pools of user {1} lie there ({2}{3}), and this command is about your own; run it as "
+      "user "
+      "{1}, or name the pool by its path, as in `cairn pool info {0}/{2}`",
+      printable(directory), st.st_uid, first, more);
 }
 
 }  // namespace cairn::cli

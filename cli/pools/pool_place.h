@@ -2,8 +2,7 @@
 //
 // pool.dir is a directory or a dax device. A device is one pool. In a directory that only we can
 // write to, pools lie directly; in one that others can write to (/dev/shm, a shared /mnt/pmem) they
-// lie in our own subdirectory cairn-UID, which must be ours and closed to everybody else: in a
-// world-writable place another user could have made it before us.
+// lie in our own subdirectory (cairn_own_place), which is ours and closed to everybody else.
 #pragma once
 
 #include <string>
@@ -39,7 +38,8 @@ std::vector<std::string> list_unfinished(const Config& config);
 // Where the locks (PlaceLock) lie of processes that use the pool at `path`.
 std::string lock_directory(const std::string& path);
 
-// Throws unless `directory` is a directory of ours without permissions for others.
-void require_private(const std::string& directory);
+// Says whose pools lie in the pool directory if it is another user's own, and how to get at them;
+// "" if it is not, or none are seen there. Commands that list this user's pools pass by those.
+std::string pools_of_other(const Config& config);
 
 }  // namespace cairn::cli

@@ -2,23 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <vector>
+
+#include "text/units.h"
 
 namespace cairn::cli {
+namespace {
 
-int parent_of(int pid) {
+constexpr size_t state_field = 3;  // as proc(5) counts
+constexpr size_t parent_field = 4;
+constexpr size_t start_field = 22;
+
+// The fields of /proc/PID/stat from the third on; none if the process cannot be seen.
+std::vector<std::string> stat_of(int pid) {
   std::string text;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), text, '\0');
   // "PID (NAME) STATE PARENT ...", where NAME can hold any character.
   const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
+  if (name_end == std::string::npos) return {};
   std::istringstream rest(text.substr(name_end + 1));
-  char state = 0;
-  int parent = 0;
-  rest >> state >> parent;
-  return parent;
+  return {std::istream_iterator<std::string>(rest), std::istream_iterator<std::string>()};
+}
+
+std::string field(const std::vector<std::string>& stat, size_t number) {
+  const size_t at = number - state_field;
+  return at < stat.size() ? stat[at] : "";
+}
+
+}  // namespace
+
+int parent_of(int pid) { return process_number(field(stat_of(pid), parent_field)); }
+
+uint64_t start_of(int pid) {
+  const auto stat = stat_of(pid);
+  const std::string state = field(stat, state_field);
+  if (state == "Z" || state == "X") return 0;
+  return std::strtoull(field(stat, start_field).c_str(), nullptr, 10);
 }
 
 }  // namespace cairn::cli

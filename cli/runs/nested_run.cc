@@ -88,17 +88,25 @@ class Ticks {
 std::string this_run() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  return fmt::format("{}:{}", host, getpid());
+  return fmt::format("{}:{}:{}", host, getpid(), start_of(getpid()));
 }
 
 bool named_by_environment() {
   const char* value = std::getenv("CAIRN_RUN");
   const std::string outer = value == nullptr ? "" : value;
   const std::string self = this_run();
-  const size_t colon = self.rfind(':') + 1;
-  if (outer.size() <= colon || outer.compare(0, colon, self, 0, colon) != 0) return false;
-  const int pid = process_number(outer.substr(colon));
-  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+  const auto behind_host = [](const std::string& run) {
+    const size_t start = run.rfind(':');
+    return start == std::string::npos || start == 0 ? start : run.rfind(':', start - 1);
+  };
+  const size_t colon = behind_host(outer);
+  if (colon == std::string::npos || outer.substr(0, colon) != self.substr(0, behind_host(self)))
+    return false;
+  const size_t start = outer.rfind(':');
+  const int pid = process_number(outer.substr(colon + 1, start - colon - 1));
+  const uint64_t started = pid > 0 ? start_of(pid) : 0;
+  // Another process that has got the number since has started later.
+  return started != 0 && outer.substr(start + 1) == std::to_string(started);
 }
 
 bool descends_from_run(const std::string& lock_path) {

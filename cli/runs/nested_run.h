@@ -13,7 +13,8 @@
 
 namespace cairn::cli {
 
-// This process as CAIRN_RUN names it to runs inside.
+// This process as CAIRN_RUN names it to runs inside: HOST:PID:START. The time of its start tells it
+// from another process that gets the number later.
 std::string this_run();
 
 // Whether a run on this host that is still alive started us: the one that CAIRN_RUN names, or an

@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import sys
 import time
 
 import cairn_case
@@ -34,6 +35,43 @@ class SeveralRuns(Run):
         self.assertEqual((run.out, run.err), (f"{self.dir}\n", ""))
         with open(os.path.join(self.dir, "x"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "inner\n")
+        self.assert_nothing_left()
+
+    def test_an_environment_that_names_a_run_that_has_ended(self):
+        """Another process had the number of that run: the run took itself for one inside of it,
+        ended with 0, and drained nothing."""
+        named = self.run_at("sh", "-c", "echo $CAIRN_RUN").out.strip()
+        host, pid, start = named.rsplit(":", 2)
+        self.assertNotEqual((int(pid), int(start)), (0, 0))
+        of_a_run = {"CAIRN_COVER": self.dir, "CAIRN_POOL": os.path.join(self.pools, "default")}
+        with subprocess.Popen(["sleep", "100"]) as other:
+            try:
+                for number, name in enumerate(
+                    (named, f"{host}:{other.pid}", f"{host}:{other.pid}:{start}",
+                     f"{host}:{other.pid}:0", f"{host}:{other.pid}:", f"{other.pid}:{start}")):
+                    with self.subTest(name):
+                        self.run_at("sh", "-c", f"echo {number} > {self.dir}/x",
+                                    env=dict(self.env, CAIRN_RUN=name, **of_a_run))
+                        with open(os.path.join(self.dir, "x"), encoding="utf-8") as file:
+                            self.assertEqual(file.read(), f"{number}\n")
+                        self.assert_nothing_left()
+            finally:
+                other.kill()
+
+    def test_an_environment_that_names_a_run_whose_parent_has_not_heard_of_its_end(self):
+        script = f"""
+import os, subprocess, sys
+run = subprocess.Popen([{CAIRN!r}, "run", "--at", {self.dir!r}, "--", "sh", "-c",
+                        "echo $CAIRN_RUN"], stdout=subprocess.PIPE)
+name = run.stdout.read().decode().strip()
+os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOWAIT)
+env = dict(os.environ, CAIRN_RUN=name, CAIRN_COVER={self.dir!r})
+sys.exit(subprocess.call([{CAIRN!r}, "run", "--at", {self.dir!r}, "--", "sh", "-c",
+                          "echo drained > {self.dir}/x"], env=env))
+"""
+        subprocess.run([sys.executable, "-c", script], env=self.env, check=True, timeout=60)
+        with open(os.path.join(self.dir, "x"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "drained\n")
         self.assert_nothing_left()
 
     def test_it_says_for_which_other_run_it_waits(self):

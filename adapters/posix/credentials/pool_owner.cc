@@ -193,6 +193,8 @@ void attached() {
 
 bool is_other() { return owner.load() != kSame && fs_user() != owner.load(); }
 
+bool is_trusted(uid_t user) { return user == 0 || user == owner.load(); }
+
 int links() { return links_fd.load(); }
 
 void forking() { forks.fetch_add(1); }
@@ -215,6 +217,7 @@ void before_change(uid_t real, uid_t effective, uid_t saved) {
     const Inside inside;
     pthread_mutex_lock(&changing);
     const Acting as_owner;
+    descriptor::base();
     open_directories();
     if (is_among(now) && !is_among(then)) fill_queue();
     pthread_mutex_unlock(&changing);

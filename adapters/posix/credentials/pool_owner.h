@@ -35,6 +35,8 @@ void before_change(uid_t real, uid_t effective, uid_t saved);
 
 // Is the caller another user than the pool's?
 bool is_other();
+// Is this the pool's user, or root?
+bool is_trusted(uid_t user);
 
 // While one lives, this thread opens files as the pool's user, if the process can become that user.
 class Acting {

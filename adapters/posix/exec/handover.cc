@@ -279,10 +279,18 @@ static void adopt_one(const Handed& handed) {
   table::drop(entry);
 }
 
-// False: the descriptor is no such list.
+// Another program may have started this one in between and have something else under the list's
+// number, such as what another user has sent.
+static bool is_own_memory(int fd) {
+  struct stat st;
+  return real::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
+         st.st_uid == geteuid();
+}
+
+// False: the descriptor is not such a list.
 static bool adopt_list(int list) {
   Head head;
-  if (real::pread(list, &head, sizeof head, 0) != sizeof head ||
+  if (!is_own_memory(list) || real::pread(list, &head, sizeof head, 0) != sizeof head ||
       memcmp(head.magic, kMagic, sizeof kMagic) != 0)
     return false;
   for (uint64_t i = 0; i < head.count; ++i) {

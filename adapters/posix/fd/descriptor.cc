@@ -10,6 +10,7 @@
 
 #include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
+#include "posix/fd/descriptor_link.h"
 #include "posix/fd/table.h"
 
 namespace posix::descriptor {
@@ -96,33 +97,12 @@ int close_private(int fd) {
   return real::close(fd);
 }
 
-// A symbolic link with this text, opened and removed at once; its directory is the pool's, or, for
-// a pool on a device, where temporary files lie.
-static int open_link(const char* text) {
-  static std::atomic<unsigned> counter{0};
-  int error = ENOENT;
-  for (const char* directory : {pool_path, "/dev/shm", "/tmp"}) {
-    char name[PATH_MAX + 64];
-    snprintf(name, sizeof name, "%s/.cairn-link-%d-%u", directory, getpid(), counter.fetch_add(1));
-    if (real::symlink(text, name) != 0) {
-      error = errno;
-      if (error == EEXIST) real::unlink(name);
-      continue;
-    }
-    int fd = real::open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
-    error = errno;
-    real::unlink(name);
-    if (fd >= 0) return fd;
-  }
-  return -error;
-}
-
 static std::atomic<int> base_link{-1};
 
 static int make_base() {
   char text[PATH_MAX + 32];
   snprintf(text, sizeof text, "cairn:%s", pool_path);
-  int fd = open_link(text);
+  int fd = descriptor_link::make(text);
   if (fd < 0) return fd;
   fd = keep_private(fd);
   int none = -1;
@@ -153,10 +133,14 @@ void refill() {
   errno = before;
 }
 
+int base() {
+  const int made = base_link.load(std::memory_order_acquire);
+  return made >= 0 ? made : make_base();
+}
+
 int make(bool close_on_exec, int least) {
   int before = errno;
-  int base = base_link.load(std::memory_order_acquire);
-  if (base < 0) base = make_base();
+  const int base = descriptor::base();
   if (base < 0) return base;
   int fd = real::fcntl(base, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD,
                        reinterpret_cast<void*>(intptr_t{least}));
@@ -178,7 +162,7 @@ int make_named(cairn_file* file) {
            static_cast<unsigned long long>(id.slot),
            static_cast<unsigned long long>(id.generation));
   int before = errno;
-  int fd = open_link(text);
+  int fd = descriptor_link::make(text);
   errno = before;
   return fd;
 }
@@ -192,28 +176,26 @@ static bool take_number(const char** text, uint64_t* number) {
   return true;
 }
 
-// What stands after the pool in a link of ours; nullptr: another descriptor.
-static const char* read_link(int fd, char* text, size_t capacity) {
-  int before = errno;
-  ssize_t length = real::readlinkat(fd, "", text, capacity - 1);
-  errno = before;
-  if (length <= 0) return nullptr;
-  text[length] = '\0';
-  size_t pool = strlen(pool_path);
-  if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return nullptr;
-  const char* rest = text + 6 + pool;
-  return *rest == '\0' || *rest == ':' ? rest : nullptr;
+static bool is_made_here(int fd) {
+  const int made = engine::attach() < 0 ? -1 : base();
+  return made >= 0 && descriptor_link::is_like(fd, made);
 }
 
 bool is_ours(int fd) {
   char text[PATH_MAX + 64];
-  return read_link(fd, text, sizeof text) != nullptr;
+  return descriptor_link::read(fd, text, sizeof text) != nullptr && is_made_here(fd);
+}
+
+bool lies_beside_ours(int fd) {
+  const int made = base();
+  return made >= 0 && descriptor_link::lies_beside(fd, made);
 }
 
 bool read_name(int fd, cairn_file_id* id) {
   char text[PATH_MAX + 64];
-  const char* at = read_link(fd, text, sizeof text);
-  return at != nullptr && take_number(&at, &id->slot) && take_number(&at, &id->generation);
+  const char* at = descriptor_link::read(fd, text, sizeof text);
+  return at != nullptr && take_number(&at, &id->slot) && take_number(&at, &id->generation) &&
+         is_made_here(fd);
 }
 
 int guard_directory() {

@@ -23,12 +23,20 @@ namespace posix::descriptor {
 // A descriptor for a Cairn file, not in the table yet; -errno. `least` as in F_DUPFD.
 int make(bool close_on_exec, int least = 0);
 
+// The descriptor that all others of this process are duplicates of; -errno.
+int base();
+
 // One whose link names `file`; -errno. Close-on-exec, at a high number.
 int make_named(cairn_file* file);
-// What a descriptor of make_named() names; false for every other.
+// What a descriptor of make_named() names; false for every other. Attaches the pool to find out:
+// the text alone says nothing, as anybody can make a link with it.
 bool read_name(int fd, cairn_file_id* id);
-// Was it made here, by this process or another of the pool?
+// Was it made here, by this process or another of the pool and of its user?
 bool is_ours(int fd);
+// Does its link lie in the directory, closed to other users, where this process makes its own? Then
+// nobody else can have had it made, by leading a process of ours to make links. False also if the
+// sender's mounts are others than this process's.
+bool lies_beside_ours(int fd);
 
 // A removed, empty directory; private. -errno.
 int guard_directory();

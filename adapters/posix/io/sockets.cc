@@ -1,11 +1,14 @@
 // Sockets that are named in the cover, and descriptors sent through sockets: the receiver can only
-// recognise one whose link names its file.
+// recognise one whose link names its file, and uses it only if the pool's user has made it and
+// another user has not sent it.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
+#include "posix/credentials/pool_owner.h"
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
@@ -46,9 +49,52 @@ static int number_at(const unsigned char* place) {
   return fd;
 }
 
-static void adopt(int fd) {
+constexpr uid_t kUnknown = static_cast<uid_t>(-1);
+
+// The user who has connected the other end; kUnknown: it is not connected to one process.
+static uid_t user_at_other_end(int socket) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  const int before = errno;
+  const bool known = real::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  errno = before;
+  return known && size == sizeof peer ? peer.uid : kUnknown;
+}
+
+// The user whom the message itself names, where the program has asked for that (SO_PASSCRED).
+static uid_t user_in(const struct msghdr* message) {
+  auto* header = const_cast<struct msghdr*>(message);
+  for (struct cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr;
+       part = CMSG_NXTHDR(header, part)) {
+    struct ucred sender;
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
+        part->cmsg_len < CMSG_LEN(sizeof sender))
+      continue;
+    memcpy(&sender, CMSG_DATA(part), sizeof sender);
+    return sender.uid;
+  }
+  return kUnknown;
+}
+
+// Has another user sent it? That user may have received it from a process of ours. It stays the
+// kernel's descriptor that it is, and does not stand for a file.
+static bool is_strangers(int socket, const struct msghdr* message) {
+  for (const uid_t user : {user_at_other_end(socket), user_in(message)}) {
+    if (user == kUnknown || pool_owner::is_trusted(user)) continue;
+    char text[16];
+    snprintf(text, sizeof text, "%u", user);
+    log_few("a descriptor that names a covered file is not used as that file: it was sent by user ",
+            text);
+    return true;
+  }
+  return false;
+}
+
+static void adopt(int fd, int socket, const struct msghdr* message) {
   cairn_file_id id;
-  if (!descriptor::read_name(fd, &id) || engine::attach() < 0) return;
+  if (!descriptor::read_name(fd, &id) || !descriptor::lies_beside_ours(fd) ||
+      is_strangers(socket, message))
+    return;
   Entry* entry = adopt_file(id, "a file received through a socket is lost: ");
   if (entry == nullptr) return;
   table::enter(fd, entry);
@@ -135,6 +181,12 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   return send_named(socket, &addressed, flags);
 }
 
+// As the pool's user, where this process can be that: a receiver recognises no other's.
+static int make_named(cairn_file* file) {
+  const pool_owner::Acting as_owner;
+  return descriptor::make_named(file);
+}
+
 static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   if (message->msg_controllen == 0 || table::covered_fds.load() == 0 ||
       !user_memory::is_readable(message->msg_control, message->msg_controllen))
@@ -155,7 +207,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   size_t count = 0;
   descriptors_in(&named, [&](unsigned char* place) {
     table::Use use(number_at(place));
-    int fd = use && count < 253 ? descriptor::make_named(use->file) : -1;
+    if (!use || count >= 253) return;
+    const int fd = make_named(use->file);
     if (fd < 0) return;
     made[count++] = fd;
     memcpy(place, &fd, sizeof fd);
@@ -198,12 +251,12 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   return static_cast<int>(sent);
 }
 
-static void received(struct msghdr* message, socklen_t room) {
+static void received(int socket, struct msghdr* message, socklen_t room) {
   fifo_socket::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
   if (message->msg_controllen == 0 || !active()) return;
-  descriptors_in(message, [](const unsigned char* place) {
+  descriptors_in(message, [&](const unsigned char* place) {
     fresh(number_at(place));
-    adopt(number_at(place));
+    adopt(number_at(place), socket, message);
   });
 }
 
@@ -217,7 +270,7 @@ ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
   bool named = name != nullptr && room < sizeof space && user_memory::is_readable(name, room);
   if (named) message->msg_name = &space, message->msg_namelen = sizeof space;
   ssize_t got = real::recvmsg(socket, message, flags);
-  if (got >= 0) received(message, named ? sizeof space : room);
+  if (got >= 0) received(socket, message, named ? sizeof space : room);
   if (!named) return got;
   message->msg_name = name;
   if (got < 0) {
@@ -243,7 +296,7 @@ int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
   }
   int got = real::recvmmsg(socket, messages, count, flags, timeout);
   for (unsigned i = 0; i < count && static_cast<int>(i) < got; ++i)
-    received(&messages[i].msg_hdr, rooms[i]);
+    received(socket, &messages[i].msg_hdr, rooms[i]);
   return got;
 }
 

@@ -1,5 +1,6 @@
 """A system of the matrix: its directories, its pool, and the words around a kernel's command."""
 
+import json
 import os
 import pathlib
 import shlex
@@ -144,8 +145,15 @@ class System:
         if not self.on_each_node:
             return memory.bytes_of(self.pools)
         name = self.pool_words()[-1]
-        places = (self.pool_directory / f"cairn-{os.getuid()}" / name, self.pool_directory / name)
-        return next((memory.bytes_of(place) for place in places if place.exists()), 0)
+        # The command knows where the user's pools lie (cairn_own_place).
+        listed = subprocess.run(
+            [installation.command(), "pool", "list", "--json", "--pool-dir",
+             str(self.pool_directory)],
+            env=base_environment(), capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL)
+        pools = json.loads(listed.stdout) if listed.returncode == 0 else []
+        return next((memory.bytes_of(pathlib.Path(pool["path"]))
+                     for pool in pools if pool["name"] == name), 0)
 
     def remove(self):
         if self.cairn and self.scratch is not None:

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "capi/core/settings.h"
+#include "media/own_place.h"
 
 namespace cairn::capi {
 namespace {
@@ -32,13 +33,8 @@ Result<std::string> private_place(const std::string& directory) {
   if (!S_ISDIR(st.st_mode))
     return fail(EINVAL, "pool.dir: %s: neither a directory nor a dax device", directory.c_str());
   if (st.st_uid == geteuid() && (st.st_mode & 022U) == 0) return directory;
-  const std::string own = directory + "/cairn-" + std::to_string(geteuid());
-  if (mkdir(own.c_str(), 0700) != 0 && errno != EEXIST) return failed(own);
-  if (lstat(own.c_str(), &st) != 0) return failed(own);
-  if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077U) != 0)
-    return fail(EACCES, "%s: must be a directory of yours that is closed to others (chmod 700)",
-                own.c_str());
-  return own;
+  CAIRN_TRY_ASSIGN(own, media::own_place(directory, true));
+  return own.path;
 }
 
 Result<std::string> configured_path(const Settings& settings) {

@@ -9,6 +9,7 @@
 #include "file/recovery/check.h"
 #include "media/lifetime.h"
 #include "media/media.h"
+#include "media/own_place.h"
 #include "persist/region/file_size_limit.h"
 #include "pool/lanes/attach_lock.h"
 #include "pool/lanes/seats.h"
@@ -337,6 +338,19 @@ int cairn_lifetime_warnings(const char* path, cairn_finding warning, void* conte
   for (const std::string& text : warnings)
     if (warning != nullptr) warning(context, text.c_str());
   return static_cast<int>(warnings.size());
+}
+
+int cairn_own_place(const char* directory, int create, char* path, size_t size,
+                    uint32_t* taken_by) {
+  const WriteWindow window;
+  if (Status status = check_given(directory, "the directory"); !status.ok()) return code(status);
+  const auto place = cairn::media::own_place(directory, create != 0);
+  if (!place.ok()) return code(place.status());
+  if (place->path.size() >= size)
+    return code(fail(ERANGE, "%s: longer than the %zu bytes for it", place->path.c_str(), size));
+  std::memcpy(path, place->path.c_str(), place->path.size() + 1);
+  if (taken_by != nullptr) *taken_by = place->taken_by.value_or(UINT32_MAX);
+  return 0;
 }
 
 int cairn_statfs(cairn_pool* handle, cairn_space* space) {

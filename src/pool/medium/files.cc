@@ -110,7 +110,7 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
   CAIRN_TRY(open_first_segment(*pool, device));
   CAIRN_TRY(read_format(*pool));
   if (device) {
-    name_lock_file(*pool);
+    CAIRN_TRY(name_lock_file(*pool));
     CAIRN_TRY(agree_on_lock_file(*pool));
   }
   CAIRN_TRY(map_new_segments(*pool));

@@ -196,8 +196,8 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
   if (status.ok()) {
     store_manner(*pool, manner, forced);
     if (device) {
-      name_lock_file(*pool);
-      status = agree_on_lock_file(*pool);
+      status = name_lock_file(*pool);
+      if (status.ok()) status = agree_on_lock_file(*pool);
     } else {
       status = finish_directory(place->pool(), medium->is_volatile);
     }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "media/own_place.h"
 #include "pool/lanes/attach_lock.h"
 #include "pool/medium/format_io.h"
 #include "pool/medium/pool_directory.h"
@@ -19,10 +20,6 @@ namespace {
 
 constexpr const char* shared_memory = "/dev/shm";
 constexpr const char* lock_name = "lock";
-
-std::string own_place() {
-  return std::string(shared_memory) + "/cairn-" + std::to_string(geteuid());
-}
 
 Result<Directory> make_private(const Directory& above, const std::string& name) {
   if (const Status made = above.make(name); !made.ok() && made.code() != EEXIST)
@@ -131,13 +128,15 @@ Status bring_into_force(Pool& pool, uint64_t mine) {
 
 }  // namespace
 
-void name_lock_file(Pool& pool) {
+Status name_lock_file(Pool& pool) {
+  CAIRN_TRY_ASSIGN(place, media::own_place(shared_memory, !pool.read_only));
   char name[64];
   std::snprintf(name, sizeof name, "/.device-%016llx%016llx",
                 static_cast<unsigned long long>(pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(pool.superblock().uuid[1].load()));
-  pool.home = own_place() + name;
+  pool.home = place.path + name;
   pool.lock_path = pool.home + "/" + lock_name;
+  return Status();
 }
 
 Status agree_on_lock_file(Pool& pool) {

@@ -13,9 +13,9 @@
 
 namespace cairn::pool {
 
-// Sets pool.home and pool.lock_path: /dev/shm/cairn-UID/.device-UUID and `lock` in it. The pool's
-// identity must be known.
-void name_lock_file(Pool& pool);
+// Sets pool.home and pool.lock_path: .device-UUID in the user's own place in /dev/shm
+// (media/own_place.h) and `lock` in it. The pool's identity must be known.
+Status name_lock_file(Pool& pool);
 
 // Makes the directory and the lock file, unless they are there, and the file the one in force.
 // ESTALE: another one is, and processes may be attached through it. For a pool that is only looked

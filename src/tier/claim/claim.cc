@@ -183,17 +183,28 @@ Status brought_back(int64_t result, const std::string& directory) {
                     : Status();
 }
 
+// Of the file that has the claim's name: "user N", or "an unknown user". For messages only.
+std::string user_of_name(const std::string& directory) {
+  struct stat st = {};
+  return sys::lstatat(AT_FDCWD, path_of(directory).c_str(), &st) < 0
+             ? "an unknown user"
+             : "user " + std::to_string(st.st_uid);
+}
+
 Status unreadable(int64_t result, const std::string& directory) {
+  const std::string user = user_of_name(directory);
   if (result == -EUCLEAN)
-    return fail(EUCLEAN,
-                "%s: has the name of a Cairn claim, but is not one; check what it is and move it "
-                "away: then %s can be covered",
-                path_of(directory).c_str(), directory.c_str());
+    return fail(
+        EUCLEAN,
+        "%s: has the name of a Cairn claim, but is not one; it belongs to %s; check what it "
+        "is and move it away: then %s can be covered",
+        path_of(directory).c_str(), user.c_str(), directory.c_str());
   if (result == -EPROTONOSUPPORT)
     return fail(EPROTONOSUPPORT,
-                "%s: is a claim of a newer version of Cairn; this version knows format 1",
-                path_of(directory).c_str());
-  return sys::failed(result, "claim", path_of(directory));
+                "%s: is a claim of a newer version of Cairn and belongs to %s; this version knows "
+                "format 1",
+                path_of(directory).c_str(), user.c_str());
+  return sys::failed(result, ("claim of " + user).c_str(), path_of(directory));
 }
 
 // Joins the claim `text` of the same job. False: the claim was removed before other hosts could see
@@ -212,10 +223,16 @@ Result<bool> join_claim(int directory, const std::string& path, const Claim& own
   return false;
 }
 
+// "job JOB on host HOST with pool POOL".
+std::string holder_of(const Claim& claim) {
+  return "job " + (claim.job.empty() ? "(none)" : claim.job) + " on host " + claim.host +
+         " with pool " + claim.pool;
+}
+
 Status busy(const Claim& claim, const std::string& directory) {
-  return fail(EBUSY, "%s is covered by job %s on host %s with pool %s (see %s)", directory.c_str(),
-              claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
-              claim.pool.c_str(), path_of(directory).c_str());
+  return fail(EBUSY, "%s is covered by %s (see %s, which belongs to %s)", directory.c_str(),
+              holder_of(claim).c_str(), path_of(directory).c_str(),
+              user_of_name(directory).c_str());
 }
 
 // A job may end on several hosts, leave its data in their pools, and be continued by the next job
@@ -291,7 +308,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
     const int64_t result = publish(fd.get(), claim_file, text_of(own), &taken.owner);
     taken.token = own.token;
     if (result == 0) {
-      remove_claims_left(fd.get());
+      remove_claims_left(fd.get(), taken.owner);
       return taken;
     }
     if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
@@ -377,9 +394,9 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
   const Claim own = own_claim(fs, "");
   if (claim.uuid == own.uuid || (claim.host == own.host && is_void(claim, own, path)))
     return Status();
-  return fail(ELOOP, "%s is covered itself, by job %s on host %s with pool %s; covers do not nest",
-              path.c_str(), claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
-              claim.pool.c_str());
+  return fail(
+      ELOOP, "%s is covered itself, by %s (see %s, which belongs to %s); covers do not nest",
+      path.c_str(), holder_of(claim).c_str(), path_of(path).c_str(), user_of_name(path).c_str());
 }
 
 bool is_claimed_above(const std::string& directory) {
@@ -429,7 +446,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());
   const Claim own = own_claim(fs, "");
-  remove_claims_left(fd.get());
+  remove_claims_left(fd.get(), owner);
   // This host leaves, so no other process may replace the claim by this host's.
   std::string text;
   const std::string joined = joined_name(own);

@@ -1,16 +1,15 @@
 #include "tier/claim/claim_aside.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <vector>
 
 #include "base/crc32c.h"
+#include "base/unused_number.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
 
@@ -41,8 +40,7 @@ std::string this_system() {
 }
 
 bool is_gone(const std::string& digits) {
-  const auto process = static_cast<pid_t>(std::strtoul(digits.c_str(), nullptr, 16));
-  return process > 0 && ::syscall(SYS_kill, process, 0) != 0 && errno == ESRCH;
+  return is_unused_number(static_cast<pid_t>(std::strtoul(digits.c_str(), nullptr, 16)));
 }
 
 bool is_old(const struct stat& st) {
@@ -60,7 +58,7 @@ std::string claim_aside_name() {
          by_chance.substr(system_digits + process_digits);
 }
 
-void remove_claims_left(int directory) {
+void remove_claims_left(int directory, uint64_t owner) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return;
   const sys::Descriptor all(static_cast<int>(opened));
@@ -75,6 +73,7 @@ void remove_claims_left(int directory) {
       continue;
     struct stat st = {};
     if (sys::lstatat(directory, entry.name.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
+    if (st.st_uid != geteuid() && st.st_uid != owner) continue;
     const std::string maker = entry.name.substr(prefix().size());
     const bool is_dead = maker.compare(0, system_digits, system) == 0 &&
                          is_gone(maker.substr(system_digits, process_digits));
@@ -83,13 +82,6 @@ void remove_claims_left(int directory) {
   if (left.empty()) return;
   const KeepTimes times(directory);
   for (const std::string& name : left) sys::unlinkat(directory, name.c_str(), 0);
-}
-
-void remove_claims_left(const std::string& directory) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened < 0) return;
-  const sys::Descriptor covered(static_cast<int>(opened));
-  remove_claims_left(covered.get());
 }
 
 }  // namespace cairn::tier

@@ -6,13 +6,16 @@
 // is gone. Other files, whose processes may be at work on another host, are left over after a day.
 #pragma once
 
+#include <cstdint>
 #include <string>
+
+#include "tier/system/same_directory.h"
 
 namespace cairn::tier {
 
 std::string claim_aside_name();
-// Removes files that are left over from a directory in which a claim is made or a cover ends.
-void remove_claims_left(int directory);
-void remove_claims_left(const std::string& directory);
+// Removes files that are left over from a directory in which a claim is made or a cover ends. Only
+// files of the user and of `owner`, as whose the directory's file system shows the user's files.
+void remove_claims_left(int directory, uint64_t owner = no_owner);
 
 }  // namespace cairn::tier

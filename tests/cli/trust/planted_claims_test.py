@@ -101,6 +101,32 @@ class PlantedClaims(TrustCase):
         self.assertIn("is covered by job (none)", run.err)
         self.assertIn(f"`cairn discard --force {world.dir}` frees the directory", run.err)
 
+    @in_every_world
+    def test_temporary_files_of_other_users_stay(self, world):
+        """A run of root's removed them, if they were old or their process was gone."""
+        old = f".cairn-claim-{'0' * 32}"
+        world.plant(f"open({old!r}, 'w').write('theirs'); os.utime({old!r}, (1, 1))")
+        mine = os.path.join(world.dir, f".cairn-claim-{'1' * 32}")
+        with open(mine, "w", encoding="utf-8") as file:
+            file.write("mine")
+        os.chown(mine, world.runner, world.runner)
+        os.utime(mine, (1, 1))
+        world.run_at("sh", "-c", f"echo kept > {world.dir}/file")
+        self.assertEqual(
+            [name for name in os.listdir(world.dir) if name.startswith(".cairn-claim")], [old])
+
+    @in_every_world
+    def test_refusals_name_the_owner(self, world):
+        claim = f"cairn claim 1\nhost elsewhere\npool /dev/shm/other\nuuid {'1' * 32}\njob \n"
+        for text, refusal in ((claim, "is covered by job (none) on host elsewhere"),
+                              ("cairn claim 2\n", "is a claim of a newer version of Cairn"),
+                              ("not one\n", "has the name of a Cairn claim, but is not one")):
+            world.plant(f"open('.cairn-claim', 'w').write({text!r})")
+            run = world.run_at(expect=1)
+            self.assertIn(refusal, run.err)
+            self.assertIn(f"belongs to user {MALLORY}", run.err)
+            os.unlink(os.path.join(world.dir, ".cairn-claim"))
+
 
 if __name__ == "__main__":
     trust_case.main()

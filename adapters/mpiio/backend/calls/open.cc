@@ -75,8 +75,8 @@ int open_here(File& file, int flags, mode_t mode) {
 // `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
 // ranks have been here, so no end of the job leaves the file behind after that.
 bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
-  void* at = ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                    0);
+  void* at =
+      ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
   file.shared = static_cast<Shared*>(at);
   if (file.shared->mapped.fetch_add(1) + 1 == file.ranks) cairn::mpi::remove_shared_memory(name);
@@ -86,11 +86,21 @@ bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
   return true;
 }
 
+// What the ranks find there when they map it. Returns an errno value.
+int prepare_shared(int fd) {
+  void* at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return errno;
+  const int error = static_cast<Shared*>(at)->atomic_turn.prepare();
+  ::munmap(at, sizeof(Shared));
+  return error;
+}
+
 // The memory is taken here, so that no rank is killed for want of it when it stores there.
 int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
   const int fd = cairn::mpi::make_shared_memory(name);
   if (fd < 0) return fd;
-  const int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(Shared::size_for(ranks)));
+  int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(Shared::size_for(ranks)));
+  if (failed == 0) failed = prepare_shared(fd);
   if (failed == 0) return fd;
   cairn::mpi::remove_shared_memory(*name);
   ::close(fd);

@@ -1,21 +1,16 @@
 #include "mpiio/backend/file/access.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "mpiio/backend/base/real.h"
 #include "mpiio/backend/datatype/contents.h"
-#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/datatype/layout_of.h"
+#include "mpiio/backend/datatype/walk.h"
 #include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pieces.h"
-#include "mpiio/backend/base/real.h"
-#include "mpiio/backend/datatype/walk.h"
+#include "mpiio/backend/job/errors.h"
 
 namespace mpiio {
 
@@ -26,31 +21,23 @@ namespace {
 // Atomic mode: one access at a time, on this node.
 class AtomicTurn {
  public:
-  explicit AtomicTurn(const File& file) : shared_(file.atomic ? file.shared : nullptr) {
-    if (shared_ == nullptr) return;
-    const int self = ::getpid();
-    for (int tries = 1;; ++tries) {
-      int owner = 0;
-      if (shared_->atomic_owner.compare_exchange_weak(owner, self, std::memory_order_acquire))
-        return;
-      // A rank that was killed in its turn does not give it up.
-      constexpr int look_again = 1024;
-      const bool dead =
-          owner != 0 && tries % look_again == 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
-      if (dead &&
-          shared_->atomic_owner.compare_exchange_strong(owner, self, std::memory_order_acquire))
-        return;
-      std::this_thread::yield();
-    }
+  explicit AtomicTurn(const File& file) : turn_(file.atomic ? turn_of(file) : nullptr) {
+    if (turn_ != nullptr) error_ = turn_->take();
   }
   ~AtomicTurn() {
-    if (shared_ != nullptr) shared_->atomic_owner.store(0, std::memory_order_release);
+    if (turn_ != nullptr && error_ == 0) turn_->give_up();
   }
   AtomicTurn(const AtomicTurn&) = delete;
   AtomicTurn& operator=(const AtomicTurn&) = delete;
+  // An errno value.
+  [[nodiscard]] int error() const { return error_; }
 
  private:
-  Shared* shared_;
+  static Turn* turn_of(const File& file) {
+    return file.shared == nullptr ? nullptr : &file.shared->atomic_turn;
+  }
+  Turn* turn_;
+  int error_ = 0;
 };
 
 // One piece; what was moved, or a negative errno.
@@ -180,6 +167,8 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   };
   if (file.nodes != nullptr) return file.atomic ? nodes::in_turn(file, access) : access();
   const AtomicTurn turn(file);
+  if (turn.error() != 0)
+    return system_error(turn.error(), "take the turn in atomic mode", file.path);
   return access();
 }
 

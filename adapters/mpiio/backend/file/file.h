@@ -12,6 +12,7 @@
 
 #include "cluster/mpi/ranks/processes.h"
 #include "mpiio/backend/base/host_pointer.h"
+#include "mpiio/backend/base/turn.h"
 #include "mpiio/backend/datatype/layout.h"
 #include "mpiio/backend/datatype/representation.h"
 
@@ -51,8 +52,8 @@ struct alignas(64) Shared {
   // The shared file pointer, in etypes: of the view that is in force, and of those before and after
   // it, so that a rank may set the next one to 0 before the others have done with this one.
   std::atomic<int64_t> pointers[3];
-  std::atomic<int> atomic_owner;  // the process whose turn it is, in atomic mode; 0: nobody's
-  std::atomic<int> mapped;        // ranks that have this here: the last of them removes its name
+  std::atomic<int> mapped;  // ranks that have this here: the last of them removes its name
+  Turn atomic_turn;         // in atomic mode
   // One for each rank follows, by rank in the file's communicator.
   [[nodiscard]] RankShared* ranks() { return reinterpret_cast<RankShared*>(this + 1); }
   static size_t size_for(int ranks) {

@@ -1,11 +1,11 @@
 #include "cluster/mpi/ranks/processes.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +13,14 @@
 namespace cairn::mpi {
 namespace {
 
-bool is_no_more(int process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+// No process has the number: the rank that had it is gone. If one has it, that may be another.
+// (base/unused_number.h, which the transport does not see.)
+bool is_unused_number(int process) {
+  const long handle = ::syscall(SYS_pidfd_open, process, 0);
+  const bool unused = handle < 0 && errno == ESRCH;
+  if (handle >= 0) ::close(static_cast<int>(handle));
+  return unused;
+}
 
 // /proc/PID/stat; "" if it is not shown.
 struct Stat {
@@ -76,7 +83,7 @@ char Processes::state_of(int rank) const {
   const Stat stat(proc_, found->process);
   // What is not shown may still be there: /proc may be missing, or hide processes (its option
   // hidepid).
-  if (stat.text[0] == '\0') return is_no_more(found->process) ? process_gone : process_lives;
+  if (stat.text[0] == '\0') return is_unused_number(found->process) ? process_gone : process_lives;
   if (found->started != 0 && start_in(stat.text) != found->started) return process_gone;
   return state_in(stat.text);
 }

@@ -1,0 +1,117 @@
+#include "posix/fd/descriptor_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "posix/core/calls.h"
+#include "posix/core/engine.h"
+
+namespace posix::descriptor_link {
+
+// A symbolic link with this text, opened and removed immediately. It lies in the pool's own
+// directory, which has the lock file and is closed to other users, or, if this process is not the
+// pool's user any more, where temporary files lie.
+int make(const char* text) {
+  static std::atomic<unsigned> counter{0};
+  char home[PATH_MAX];
+  snprintf(home, sizeof home, "%s", cairn_pool_lock_path(pool));
+  if (char* slash = strrchr(home, '/'); slash != nullptr) *slash = '\0';
+  int error = ENOENT;
+  // Another process may have the same number, in a namespace of its own.
+  const char* const in_turn[] = {home, home, home, "/dev/shm", "/tmp"};
+  for (const char* directory : in_turn) {
+    char name[PATH_MAX + 64];
+    snprintf(name, sizeof name, "%s/.cairn-link-%d-%u", directory, getpid(), counter.fetch_add(1));
+    if (real::symlink(text, name) != 0) {
+      error = errno;
+      continue;
+    }
+    int fd = real::open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    error = errno;
+    real::unlink(name);
+    if (fd >= 0) return fd;
+  }
+  return -error;
+}
+
+const char* read(int fd, char* text, size_t capacity) {
+  int before = errno;
+  ssize_t length = real::readlinkat(fd, "", text, capacity - 1);
+  errno = before;
+  if (length <= 0) return nullptr;
+  text[length] = '\0';
+  size_t pool = strlen(pool_path);
+  if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return nullptr;
+  const char* rest = text + 6 + pool;
+  return *rest == '\0' || *rest == ':' ? rest : nullptr;
+}
+
+bool is_like(int fd, int own) {
+  const int before = errno;
+  struct stat of_own;
+  struct stat st;
+  const bool is = real::fstat(own, &of_own) == 0 && real::fstat(fd, &st) == 0 &&
+                  S_ISLNK(st.st_mode) && st.st_nlink == 0 && st.st_uid == of_own.st_uid &&
+                  st.st_dev == of_own.st_dev;
+  errno = before;
+  return is;
+}
+
+namespace {
+
+// Where a link lies: its directory, as the kernel shows it, and the mount. In another user's mount
+// namespace, another directory can have the same path.
+class Where {
+ public:
+  explicit Where(int fd) {
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const ssize_t length = real::readlinkat(AT_FDCWD, name, directory_, sizeof directory_ - 1);
+    directory_[length < 0 ? 0 : length] = '\0';
+    char* slash = strrchr(directory_, '/');
+    if (slash != nullptr) *slash = '\0';
+    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", fd);
+    read_mount(name);
+  }
+  [[nodiscard]] bool is_known() const { return directory_[0] == '/' && mount_[0] != '\0'; }
+  [[nodiscard]] bool is_same(const Where& other) const {
+    return is_known() && strcmp(directory_, other.directory_) == 0 &&
+           strcmp(mount_, other.mount_) == 0;
+  }
+
+ private:
+  // The line "mnt_id: NUMBER".
+  void read_mount(const char* name) {
+    mount_[0] = '\0';
+    char text[512];
+    const int info = real::open(name, O_RDONLY | O_CLOEXEC, 0);
+    if (info < 0) return;
+    const ssize_t length = real::read(info, text, sizeof text - 1);
+    real::close(info);
+    text[length < 0 ? 0 : length] = '\0';
+    const char* line = strstr(text, "mnt_id:");
+    if (line != nullptr)
+      snprintf(mount_, sizeof mount_, "%.*s", static_cast<int>(strcspn(line, "\n")), line);
+  }
+
+  char directory_[PATH_MAX];
+  char mount_[32];
+};
+
+}  // namespace
+
+bool lies_beside(int fd, int own) {
+  const int before = errno;
+  const bool lies = Where(fd).is_same(Where(own));
+  errno = before;
+  return lies;
+}
+
+}  // namespace posix::descriptor_link
