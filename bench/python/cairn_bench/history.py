@@ -8,7 +8,7 @@ import dataclasses
 import json
 import os
 
-from . import SCHEMA, judged
+from . import SCHEMA, judged, records
 from .figures import Figures
 
 NAME = "history.jsonl"
@@ -78,7 +78,7 @@ class Past:
 
 
 def load(path):
-    """All records of a history; none if there is no file. A line that is not JSON is left out."""
+    """All records of a history; none if there is no file. Other lines are left out."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -90,26 +90,27 @@ def load(path):
         except ValueError:
             continue
         if isinstance(record, dict) and record.get("record") == "figure":
-            found.append(record)
+            if not records.problem(record):
+                found.append(record)
     return found
 
 
 def of_run(results, path):
     """{(kernel, access, ranks, system): Past} where earlier runs of this host did the same work."""
-    records = {}
+    newest = {}
     for record in [*load(path), *lines_of(results)]:
-        records[record["run"], record["cell"], record["access"]] = record
+        newest[record["run"], record["cell"], record["access"]] = record
     runs = {results.run["run"]}
     runs |= {
         f"{name} {record['started']}" for name, record in judged.newest(results).items()
     }
     host = results.run["environment"]["host"]
     found = {}
-    for mine in [record for record in records.values() if record["run"] in runs]:
+    for mine in [record for record in newest.values() if record["run"] in runs]:
         same = sorted(
             (
                 record
-                for record in records.values()
+                for record in newest.values()
                 if (record["cell"], record["access"], record["host"], record["unit"])
                 == (mine["cell"], mine["access"], host, mine["unit"])
                 and record["started"] <= mine["started"]
