@@ -176,7 +176,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
     for (const Finding& found : cleaner.findings())
       table.row({found.what, found.removed ? "removed" : found.state, printable(found.path),
                  printable(found.detail)});
-    print(table.empty() ? "nothing to clean\n" : table.text());
+    print_lines(table.empty() ? "nothing to clean\n" : table.text());
   }
   return cleaner.failed() ? exit_failed : exit_ok;
 }

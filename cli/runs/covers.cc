@@ -39,7 +39,7 @@ struct DrainCalls {
   Progress progress{"drain"};
   static void problem(void* context, const char* text) {
     static_cast<DrainCalls*>(context)->progress.hide();
-    tell(fmt::format("cairn: {}\n", printable(text)));
+    tell("cairn: {}\n", text);
   }
   static int progressed(void* context, uint64_t done, uint64_t total) {
     return Progress::callback(&static_cast<DrainCalls*>(context)->progress, done, total);
@@ -231,9 +231,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
     };
     options.context = const_cast<Fresh*>(fresh);
   }
-  options.notice = [](void*, const char* text) {
-    tell(fmt::format("cairn run: {}\n", printable(text)));
-  };
+  options.notice = [](void*, const char* text) { tell("cairn run: {}\n", text); };
   Cover cover;
   const auto end = std::chrono::steady_clock::now() + patience;
   int result = 0;
@@ -318,9 +316,9 @@ bool Cover::end() {
 
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
-  std::string text = fmt::format("{}, {} drained to {} in {}", files_text(report.files),
-                                 format_size(report.bytes), directory,
-                                 format_duration(result.seconds));
+  std::string text =
+      fmt::format("{}, {} drained to {} in {}", files_text(report.files), format_size(report.bytes),
+                  directory, format_duration(result.seconds));
   if (report.bytes >= 1 << 20)
     text += fmt::format(" ({})", format_rate(report.bytes, result.seconds));
   if (report.directories != 0) text += fmt::format(", {} directories created", report.directories);

@@ -313,7 +313,8 @@ def overview_cell(found, run, kernel, access, ranks, system):
         interval = f"{ratio.low:.2f}..{ratio.high:.2f}"
         if found.differs(kernel, access, ranks, system):
             kind = "better" if ratio.ratio > 1 else "worse"
-            parts.append(fill('<small class="{}">x{:.2f} ({})</small>', kind, ratio.ratio, interval))
+            text = f"x{ratio.ratio:.2f} ({interval})"
+            parts.append(fill('<small class="{}">{}</small>', kind, text))
         else:
             parts.append(fill("<small>no difference shown ({})</small>", interval))
     where = moved(access, state, medium_in_memory(run, system))

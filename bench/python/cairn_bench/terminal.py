@@ -10,7 +10,7 @@ import sys
 
 # Characters that change how other ones are shown, or that nobody sees: controls, separators of
 # lines, and those that Unicode ignores by default (zero-width ones, marks of direction, tags).
-# cli/text/printable.cc and adapters/engine/printable.h have the same.
+# include/cairn/adapter/printable.h has the same.
 HIDDEN = (
     (0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160),
     (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F),

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "cairn/adapter/printable.h"
 #include "cluster/mpi/messages/collectives.h"
 #include "cluster/mpi/messages/waiting.h"
 #include "cluster/mpi/ranks/launcher.h"
@@ -75,8 +76,8 @@ int open_here(File& file, int flags, mode_t mode) {
 // `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
 // ranks have been here, so no end of the job leaves the file behind after that.
 bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
-  void* at = ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                    0);
+  void* at =
+      ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
   file.shared = static_cast<Shared*>(at);
   if (file.shared->mapped.fetch_add(1) + 1 == file.ranks) cairn::mpi::remove_shared_memory(name);
@@ -121,10 +122,10 @@ constexpr const char* strangers_elsewhere =
 // Says it also where a program looks at no codes: those that do not hear of it wait.
 int refuse_strangers(const std::string& path, const char* who, bool tell) {
   if (tell)
-    std::fprintf(stderr,
-                 "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
-                 "`cairn run` wait without end\n",
-                 path.c_str(), who);
+    cairn_show_line(stderr,
+                    "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
+                    "`cairn run` wait without end",
+                    path.c_str(), who);
   return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + who);
 }
 
