@@ -429,6 +429,28 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
   return false;
 }
 
+// What a claim says to root. Root's claims lead to any pool, other users' claims to pools of the
+// claim's owner only, and with that user's rights: a user can make a pool of root's, or of a third
+// user, in an image of a file system.
+struct ClaimForRoot {
+  std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
+  bool is_wrong = false;           // it leads to a pool of somebody else
+};
+ClaimForRoot look_as_root(const Claimed& claim) {
+  const auto owner = other_owner(claim.pool);
+  return {owner, claim.owner != 0 && (!owner || owner->user != claim.owner)};
+}
+
+[[noreturn]] void refuse_claim(const std::string& directory, const Claimed& claim,
+                               const ClaimForRoot& looked) {
+  const std::string place = claim.pool.substr(0, std::max<size_t>(claim.pool.rfind('/'), 1));
+  fail(
+      "{}/.cairn-claim: belongs to user {}, but the pool {} that it names belongs to user {}: root "
+      "does not use that pool; if it is the right one, name its place (--pool-dir {}); if not, "
+      "remove the claim",
+      directory, claim.owner, claim.pool, looked.owner ? looked.owner->user : 0, place);
+}
+
 // Does another user own the pool? If that is unknown, no: opening the pool gives the error.
 bool is_of_other_user(const std::string& pool) {
   try {
@@ -436,6 +458,24 @@ bool is_of_other_user(const std::string& pool) {
   } catch (const Error&) {
     return false;
   }
+}
+
+// After root's own pools, because root's rights cannot be regained. `of_other`: a pool of another
+// user among those of the configuration, or "".
+std::optional<std::string> find_cover_as_root(const std::string& directory, const Claimed& claim,
+                                              const std::string& of_other) {
+  std::string path = of_other;
+  if (claim.here) {
+    const ClaimForRoot looked = look_as_root(claim);
+    if (looked.is_wrong && of_other.empty()) refuse_claim(directory, claim, looked);
+    if (!looked.is_wrong) {
+      path = claim.pool;
+      if (looked.owner) work_as(path, *looked.owner);
+    }
+  }
+  if (path.empty()) return std::nullopt;
+  if (pool_of_owner().empty()) work_as_owner(path);
+  return holds_cover(path, directory) ? std::optional(path) : std::nullopt;
 }
 
 }  // namespace
@@ -447,8 +487,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
   // If the directory of the pools was removed, there are none.
   if (access(config.value("pool.dir").c_str(), F_OK) == 0)
     paths.insert(paths.begin(), pool_path(config, ""));
-  if (const Claimed claim = claim_of(directory); claim.here) paths.push_back(claim.pool);
-  std::string of_other;  // the last one counts: the pool that the claim names
+  std::string of_other;
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
     if (is_of_other_user(path))
@@ -456,11 +495,11 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
     else if (holds_cover(path, directory))
       return path;
   }
-  // After root's own pools, because root's rights cannot be regained.
-  if (of_other.empty()) return std::nullopt;
-  work_as_owner(of_other);
-  if (holds_cover(of_other, directory)) return of_other;
-  return std::nullopt;
+  const Claimed claim = claim_of(directory);
+  if (geteuid() != 0)
+    return claim.here && holds_cover(claim.pool, directory) ? std::optional(claim.pool)
+                                                            : std::nullopt;
+  return find_cover_as_root(directory, claim, of_other);
 }
 
 std::string real_directory(const std::string& directory) {
