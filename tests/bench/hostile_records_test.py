@@ -75,6 +75,11 @@ def seed():
                                               "file_bytes": 4096, "cached_bytes": 0},
                       before=[{"what": "write", "command": ["ior", "-w"], "wall_s": 1.0}])
     run, end = records[0], {**records[-1], "reason": "interrupted"}
+    kernels = ("ior-shared", "hacc-fpp", "bdcats")
+    for within, used in ((run["matrix"]["kernels"], kernels), (run["matrix"]["systems"], systems),
+                         (run["systems"], systems)):
+        for name in set(within) - set(used):
+            del within[name]
     run["left_out"] = ["vpic on disk: no disk"]
     run["sizing"] = {"target_s": 60, "scale": 0.5, "predicted_s": 50.0, "at_full_size_s": 100.0}
     run["matrix"]["about"] = "an example"
