@@ -443,12 +443,11 @@ ClaimForRoot look_as_root(const Claimed& claim) {
 
 [[noreturn]] void refuse_claim(const std::string& directory, const Claimed& claim,
                                const ClaimForRoot& looked) {
-  const std::string place = claim.pool.substr(0, std::max<size_t>(claim.pool.rfind('/'), 1));
   fail(
       "{}/.cairn-claim: belongs to user {}, but the pool {} that it names belongs to user {}: root "
-      "does not use that pool; if it is the right one, name its place (--pool-dir {}); if not, "
+      "does not use that pool; if you trust it, repeat the command with CAIRN_POOL={}; if not, "
       "remove the claim",
-      directory, claim.owner, claim.pool, looked.owner ? looked.owner->user : 0, place);
+      directory, claim.owner, claim.pool, looked.owner ? looked.owner->user : 0, claim.pool);
 }
 
 // Does another user own the pool? If that is unknown, no: opening the pool gives the error.

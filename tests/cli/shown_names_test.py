@@ -46,15 +46,14 @@ class ShownNames(CoverCase):
         forged = os.fsdecode(FORGED)
         self.cairn("run", "--at", self.dir, "--drain", "never", "--", "touch", forged, "other",
                    cwd=self.dir)
-        for words in (("status",), ("ls", "--at", self.dir, "."), ("df",)):
-            self.cairn(*words)
-        self.both("status", "-v") if "-v" in self.cairn("status", "--help").out else None
         self.both("status")
-        self.cairn("stage", self.dir, expect=None)
+        self.both("ls", "-a", "-R", ":/", expect=None)
+        self.cairn("rm", "--at", self.dir, forged + "-no", expect=None)
+        self.cairn("stage", "--at", self.dir, forged, expect=None)
         self.cairn("drain", os.path.join(self.dir, "none"), expect=None)
         os.mkdir(os.path.join(self.dir, forged))
         self.both("drain", self.dir, "--keep", expect=None)
-        self.both("discard", self.dir, expect=None)
+        self.cairn("discard", self.dir)
 
     def test_files_of_a_pool(self):
         self.cairn("pool", "create", "--size", "64M")

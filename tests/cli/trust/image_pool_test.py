@@ -1,6 +1,7 @@
 """Pools in an image of a file system that a user has made: they give nobody rights, whoever seems
 to own them (docs/design/trust.md, Root)."""
 
+import contextlib
 import os
 import stat
 import subprocess
@@ -10,6 +11,8 @@ import tempfile
 import trust_case
 from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase
 
+FORGE = os.path.join(os.environ.get("CAIRN_TEST_DIR", "build/release/tests"),
+                     "cli/trust/forge_program")
 # Changes names in the covered directory, as root: programs with rights, and a device.
 WORK = """
 import os, sys
@@ -29,19 +32,13 @@ except OSError as error:
 os.setxattr("plain", "user.note", b"kept")
 if os.path.exists("there"): os.utime("there", (1, 1))
 """
-DEVICE = """
-import os, stat, sys
-os.mknod(sys.argv[1] + "/device", stat.S_IFCHR | 0o666, os.makedev(1, 3))
-"""
-
-
 def in_image(*options):
     """A test(self, world, pools) with a directory for pools in an image that is mounted so."""
 
     def make(test):
         def run(self):
-            with self.world(True, ROOT) as world:
-                test(self, world, self.mounted(world, *options))
+            with self.world(True, ROOT) as world, self.mounted(world, *options) as pools:
+                test(self, world, pools)
 
         run.__name__ = test.__name__
         return run
@@ -50,25 +47,26 @@ def in_image(*options):
 
 
 class ImagePool(TrustCase):
+    @contextlib.contextmanager
     def mounted(self, world, *options):
         image, point = os.path.join(world.top, "image"), os.path.join(world.top, "point")
         with open(image, "wb") as file:
             file.truncate(64 << 20)
         os.mkdir(point)
         subprocess.run(["mkfs.ext4", "-q", image], check=True)
-        self.mount(image, point, *options)
+        subprocess.run(["mount", "-o", ",".join(("loop", *options)), image, point], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", point], stderr=subprocess.DEVNULL,
+                        check=False)
         pools = os.path.join(point, "pools")
         os.mkdir(pools, 0o700)
-        return pools
+        yield pools
+        subprocess.run(["umount", "-l", point], check=True)
 
-    def mount(self, image, point, *options):
-        subprocess.run(["mount", "-o", ",".join(("loop", *options)), image, point], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", point], check=False)
-
-    def leave(self, world, pools, script=WORK, uid=ROOT):
+    def leave(self, world, pools, script=None, uid=ROOT):
         """What a run leaves in a pool in `pools`."""
+        words = ("sh", "-c", script) if script else (sys.executable, "-c", WORK, world.dir)
         world.cairn("run", "--at", world.dir, "--pool-dir", pools, "--pool-size", "16M", "--drain",
-                    "never", "--", sys.executable, "-c", script, world.dir, uid=uid)
+                    "never", "--", *words, uid=uid)
 
     def plant_claim(self, world, uid):
         """The claim as if this user had made the cover."""
@@ -87,7 +85,7 @@ class ImagePool(TrustCase):
         for words in (["drain", world.dir], ["drain", world.dir, "--wait"],
                       ["drain", world.dir, "--to", os.path.join(world.outside, "of_root")],
                       ["discard", world.dir], ["discard", "--force", world.dir],
-                      ["stage", world.dir], ["rm", "--at", world.dir, "user"]):
+                      ["stage", "--at", world.dir, world.dir], ["rm", "--at", world.dir, "user"]):
             with self.unharmed(world):
                 run = world.cairn(*words, expect=1)
             for text in (f"{world.dir}/.cairn-claim: belongs to user {claim_of}",
@@ -112,8 +110,7 @@ class ImagePool(TrustCase):
     def test_the_owner_of_both_is_drained_as_that_user(self, world, pools):
         os.chown(pools, VICTIM, VICTIM)
         os.chmod(os.path.dirname(pools), 0o755)
-        self.leave(world, pools, "open(__import__('sys').argv[1] + '/file', 'w').write('kept')",
-                   uid=VICTIM)
+        self.leave(world, pools, "echo kept > file", uid=VICTIM)
         world.cairn("drain", world.dir)
         self.assertEqual(self.look(world, "file")[1:], (VICTIM, VICTIM))
 
@@ -140,11 +137,15 @@ class ImagePool(TrustCase):
 
     @in_image("nodev")
     def test_devices_are_not_made(self, world, pools):
-        self.leave(world, pools, DEVICE)
+        self.leave(world, pools, "mkfifo pipe")
+        pool = os.path.join(pools, "default")
+        covers = world.cairn("ls", "-a", f"{pool}:/.covers").out.split()
+        top = "/.covers/" + next(name[:-1] for name in covers if name.endswith("/"))
+        world.as_user(ROOT, FORGE, pool, "device", top, "pipe")
         run = world.cairn("drain", world.dir, "--pool-dir", pools, expect=1)
-        self.assertIn("/device: a device, which a pool on a file system that is mounted nosuid",
+        self.assertIn("/pipe: a device, which a pool on a file system that is mounted nosuid",
                       run.err)
-        self.assertNotIn("device", os.listdir(world.dir))
+        self.assertNotIn("pipe", os.listdir(world.dir))
 
     @in_image("nosuid")
     def test_a_run_that_drains_itself(self, world, pools):
@@ -156,9 +157,7 @@ class ImagePool(TrustCase):
     def test_a_user_who_is_not_root(self, world, pools):
         os.chown(pools, VICTIM, VICTIM)
         os.chmod(os.path.dirname(pools), 0o755)
-        script = ("import os, sys\nos.chdir(sys.argv[1])\nopen('file', 'w').close()\n"
-                  "os.chmod('file', 0o4755)\n")
-        self.leave(world, pools, script, uid=VICTIM)
+        self.leave(world, pools, "echo kept > file; chmod 4755 file", uid=VICTIM)
         run = world.cairn("drain", world.dir, "--pool-dir", pools, uid=VICTIM)
         self.assertEqual(self.look(world, "file"), ("0o755", VICTIM, VICTIM))
         self.assertNotIn("nosuid", run.err)
@@ -177,10 +176,12 @@ class ImagePool(TrustCase):
             point = os.path.join(world.top, "memory")
             os.mkdir(point)
             subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid,nodev", "t", point], check=True)
-            self.addCleanup(subprocess.run, ["umount", "-l", point], check=False)
+            self.addCleanup(subprocess.run, ["umount", "-l", point], stderr=subprocess.DEVNULL,
+                            check=False)
             self.leave(world, os.path.join(point, "pools"))
             world.cairn("drain", world.dir, "--pool-dir", os.path.join(point, "pools"))
             self.assertEqual(self.look(world, "user"), ("0o4755", 0, 0))
+            subprocess.run(["umount", "-l", point], check=True)
 
 
 def can_mount():

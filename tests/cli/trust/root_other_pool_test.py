@@ -133,7 +133,7 @@ class RootAndAnotherUsersPool(TrustCase):
             os.unlink(claim)
             world.plant(f"open({claim!r}, 'w').write({text!r})")
             for words in (["drain", world.dir], ["drain", "--wait", world.dir],
-                          ["discard", "--force", world.dir], ["stage", world.dir],
+                          ["discard", "--force", world.dir], ["stage", "--at", world.dir, world.dir],
                           ["rm", "--at", world.dir, "file"]):
                 with self.unharmed(world):
                     run = world.cairn(*words, expect=1)
@@ -141,8 +141,9 @@ class RootAndAnotherUsersPool(TrustCase):
                     f"{claim}: belongs to user {trust_case.MALLORY}, but the pool {place}/default "
                     f"that it names belongs to user {owner}", run.err)
                 self.assertEqual(os.listdir(world.dir), [".cairn-claim"])
+            os.unlink(claim)  # a third user could not replace it in a sticky directory
             # Root names the pool.
-            world.cairn("drain", world.dir, "--pool-dir", place)
+            world.cairn("drain", world.dir, env={"CAIRN_POOL": os.path.join(place, "default")})
             with open(os.path.join(world.dir, "file"), encoding="utf-8") as file:
                 self.assertEqual(os.fstat(file.fileno()).st_uid, owner)
             for name in os.listdir(world.dir):
@@ -256,7 +257,9 @@ class RootAndAnotherUsersPool(TrustCase):
         pool = self.leave(world)
         os.chmod(world.dir, 0o755)
         subprocess.run(["chown", "-R", "root:root", pool], check=True)
-        world.cairn("drain", world.dir)
+        self.assertIn(f"repeat the command with CAIRN_POOL={pool}",
+                      world.cairn("drain", world.dir, expect=1).err)
+        world.cairn("drain", world.dir, env={"CAIRN_POOL": pool})
         self.assertEqual(sorted(os.listdir(world.dir)), ["file", "sub"])
 
     @in_both_directories
