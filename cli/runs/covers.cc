@@ -436,9 +436,15 @@ struct ClaimForRoot {
   std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
   bool is_wrong = false;           // it leads to a pool of somebody else
 };
-ClaimForRoot look_as_root(const Claimed& claim) {
-  const auto owner = other_owner(claim.pool);
-  return {owner, claim.owner != 0 && (!owner || owner->user != claim.owner)};
+// None: it cannot be said whose pool that is, and the claim leads nowhere.
+std::optional<ClaimForRoot> look_as_root(const Claimed& claim) {
+  try {
+    const auto owner = other_owner(claim.pool);
+    return ClaimForRoot{owner, claim.owner != 0 && (!owner || owner->user != claim.owner)};
+  } catch (const Error& error) {
+    inform(error.what());
+    return std::nullopt;
+  }
 }
 
 [[noreturn]] void refuse_claim(const std::string& directory, const Claimed& claim,
@@ -464,13 +470,11 @@ bool is_of_other_user(const std::string& pool) {
 std::optional<std::string> find_cover_as_root(const std::string& directory, const Claimed& claim,
                                               const std::string& of_other) {
   std::string path = of_other;
-  if (claim.here) {
-    const ClaimForRoot looked = look_as_root(claim);
-    if (looked.is_wrong && of_other.empty()) refuse_claim(directory, claim, looked);
-    if (!looked.is_wrong) {
-      path = claim.pool;
-      if (looked.owner) work_as(path, *looked.owner);
-    }
+  const auto looked = claim.here ? look_as_root(claim) : std::nullopt;
+  if (looked && looked->is_wrong && of_other.empty()) refuse_claim(directory, claim, *looked);
+  if (looked && !looked->is_wrong) {
+    path = claim.pool;
+    if (looked->owner) work_as(path, *looked->owner);
   }
   if (path.empty()) return std::nullopt;
   if (pool_of_owner().empty()) work_as_owner(path);

@@ -70,7 +70,8 @@ class ShownNames(CoverCase):
                       ("bench", "report", name), ("help", name), (name,), (f"--{name}",),
                       ("pool", "create", "--size", name), ("config", name),
                       ("run", "--", f"./{name}-no"), ("run", "--at", self.path(name), "--", "true"),
-                      ("ckpt", "list", name), ("ckpt", "show", name), ("ckpt", "import", name, name)):
+                      ("ckpt", "list", name), ("ckpt", "show", name),
+                      ("ckpt", "import", name, name)):
             self.cairn(*words, expect=None)
         self.assertGreater(self.shown, 20)
 

@@ -133,7 +133,8 @@ class RootAndAnotherUsersPool(TrustCase):
             os.unlink(claim)
             world.plant(f"open({claim!r}, 'w').write({text!r})")
             for words in (["drain", world.dir], ["drain", "--wait", world.dir],
-                          ["discard", "--force", world.dir], ["stage", "--at", world.dir, world.dir],
+                          ["discard", "--force", world.dir],
+                          ["stage", "--at", world.dir, world.dir],
                           ["rm", "--at", world.dir, "file"]):
                 with self.unharmed(world):
                     run = world.cairn(*words, expect=1)
