@@ -91,8 +91,9 @@ class ShownNames(CoverCase):
         self.cairn("pool", "create", "--size", "64M")
         subprocess.run([ckpt_case.WRITER, "set", "hidden"], env=self.env, check=True, timeout=60)
         told = "".join(self.cairn("ckpt", *words, expect=None).out
-                       for words in (("list",), ("list", "set"), ("show", "set"), ("diff", "set", "set"),
-                                     ("verify", "set"), ("show", "set", "1")))
+                       for words in (("list",), ("list", "set"), ("show", "set"),
+                                     ("diff", "set", "set"), ("verify", "set"),
+                                     ("show", "set", "1")))
         self.assertIn("v\\xc2\\x9b\\xe2\\x80\\xae\\xf3\\xa0\\x81\\x81", told)
         self.assertIn("\\x1b[31m\\x7f\\x0aforged", told)
         self.cairn("ckpt", "export", "set", "1", os.fsdecode(FORGED) + ".nc", expect=None)
