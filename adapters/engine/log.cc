@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "cairn/adapter/printable.h"
 #include "engine/hooks.h"
 
 namespace engine {
@@ -29,11 +30,11 @@ void log(Level level, const char* text, const char* detail, const char* more) {
   if (level > most) return;
   int before = errno;
   char line[1024];
-  int length = snprintf(line, sizeof line, "cairn: %s%s%s\n", text, detail, more);
-  if (length > static_cast<int>(sizeof line) - 1) length = sizeof line - 1;
-  line[length - 1] = '\n';
-  if (syscall(SYS_write, 2, line, length) < 0)
-    hooks::write_stderr(2, line, static_cast<size_t>(length));
+  char shown[1024];
+  snprintf(line, sizeof line, "cairn: %s%s%s", text, detail, more);
+  size_t length = cairn_printable(shown, sizeof shown - 1, line, strlen(line));
+  shown[length++] = '\n';
+  if (syscall(SYS_write, 2, shown, length) < 0) hooks::write_stderr(2, shown, length);
   errno = before;
 }
 

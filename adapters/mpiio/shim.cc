@@ -16,6 +16,7 @@
 #include <atomic>
 #include <string>
 
+#include "cairn/adapter/printable.h"
 #include "cluster/mpi/loader/load.h"
 #include "cluster/mpi/loader/loaded_objects.h"
 #include "mpiio/host.h"
@@ -121,12 +122,12 @@ void* profiler(const char* name) {
 // ---- start --------------------------------------------------------------------------------------
 
 [[noreturn]] void give_up(const char* what) {
-  fprintf(stderr, "cairn: MPI-IO: %s\n", what);
+  cairn_show_line(stderr, "cairn: MPI-IO: %s", what);
   abort();
 }
 
 BackendFind not_served(const std::string& why) {
-  fprintf(stderr, "cairn: MPI-IO is not served: %s\n", why.c_str());
+  cairn_show_line(stderr, "cairn: MPI-IO is not served: %s", why.c_str());
   return nullptr;
 }
 
@@ -168,12 +169,13 @@ void tell_unknown() {
   Dl_info where = {};
   if (ask == nullptr) ask = real("MPI_Init");
   if (ask != nullptr) dladdr(ask, &where);
-  fprintf(stderr,
-          "cairn: MPI-IO is not served: unknown MPI: \"%.*s\" (%s). Supported are Open MPI 4 "
-          "and 5 (libmpi.so.40), MPICH and "
-          "those of its ABI (libmpi.so.12), and the MPI standard's ABI (libmpi_abi.so)\n",
-          static_cast<int>(strcspn(says, ",\n")), says,
-          where.dli_fname == nullptr ? "file unknown" : where.dli_fname);
+  cairn_show_line(
+      stderr,
+      "cairn: MPI-IO is not served: unknown MPI: \"%.*s\" (%s). Supported are Open MPI 4 "
+      "and 5 (libmpi.so.40), MPICH and "
+      "those of its ABI (libmpi.so.12), and the MPI standard's ABI (libmpi_abi.so)",
+      static_cast<int>(strcspn(says, ",\n")), says,
+      where.dli_fname == nullptr ? "file unknown" : where.dli_fname);
 }
 
 // A class of the MPI's own making, as its numbers are not known.

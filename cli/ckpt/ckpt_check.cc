@@ -73,9 +73,9 @@ int ckpt_verify(const Config& config, bool json, const CkptArguments& arguments)
                 {"damaged", is_one ? Json::array() : std::move(damaged)}});
     return problems.empty() ? exit_ok : exit_failed;
   }
-  print(text);
+  print_lines(text);
   for (const std::string& problem : problems)
-    tell(fmt::format("cairn ckpt verify: {}: {}\n", name.set, printable(problem)));
+    tell("cairn ckpt verify: {}: {}\n", name.set, problem);
   return problems.empty() ? exit_ok : exit_failed;
 }
 
@@ -102,8 +102,7 @@ int ckpt_rm(const Config& config, bool json, const CkptArguments& arguments) {
   if (arguments.damaged) {
     drop(0, CAIRN_DROP_DAMAGED, name.set);
     if (set.damaged().empty())
-      tell(fmt::format("cairn ckpt rm: {}: no record is damaged; name a version to remove it\n",
-                       name.set));
+      tell("cairn ckpt rm: {}: no record is damaged; name a version to remove it\n", name.set);
   } else if (numbers.empty()) {
     drop(0, CAIRN_DROP_SET | force, name.set);
   }

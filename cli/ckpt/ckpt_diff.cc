@@ -225,7 +225,7 @@ int ckpt_diff(const Config& config, bool json, const CkptArguments& arguments) {
     for (const Difference& one : diff.found()) all.push_back(difference_json(one, a));
     print_json({{"same", diff.found().empty()}, {"variables", std::move(all)}});
   } else {
-    for (const Difference& one : diff.found()) print(difference_text(one, a));
+    for (const Difference& one : diff.found()) print_lines(difference_text(one, a));
   }
   return diff.found().empty() ? exit_ok : exit_failed;
 }

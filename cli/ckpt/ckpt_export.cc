@@ -44,7 +44,7 @@ void warn_of_leftovers(const std::string& path) {
     warn(
         fmt::format("{}: is of an export by parts that is not complete; remove it if it is not to "
                     "be completed",
-                    printable(one)));
+                    one));
 }
 
 std::string beside_of(const Target& target, const ExportContent& content) {
@@ -64,11 +64,11 @@ Json report_json(const Target& target, const ExportContent* content, bool is_com
 }
 
 void print_complete(const Target& target, const ExportContent& content) {
-  print(fmt::format("{}: version {} of {}, {} variable{}, {}\n", printable(target.path),
-                    target.version.info.number, target.set, content.variables().size(),
-                    content.variables().size() == 1 ? "" : "s", format_size(content.bytes())));
+  print("{}: version {} of {}, {} variable{}, {}\n", target.path, target.version.info.number,
+        target.set, content.variables().size(), content.variables().size() == 1 ? "" : "s",
+        format_size(content.bytes()));
   if (const std::string beside = beside_of(target, content); !beside.empty())
-    print(fmt::format("{}: variables of types that netCDF does not have\n", printable(beside)));
+    print("{}: variables of types that netCDF does not have\n", beside);
 }
 
 // "a, b and 3 more"
@@ -116,10 +116,9 @@ int report(const Target& target, const PartsExport& work, State state, bool has_
   } else if (state == State::completed) {
     print_complete(target, work.content());
   } else if (is_complete) {
-    print(
-        fmt::format("{}: is complete; another host wrote the last part\n", printable(target.path)));
+    print("{}: is complete; another host wrote the last part\n", target.path);
   } else {
-    print(missing_text(target, work, state));
+    print_lines(missing_text(target, work, state));
   }
   return is_complete || !has_waited ? exit_ok : exit_failed;
 }

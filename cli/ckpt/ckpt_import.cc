@@ -180,8 +180,7 @@ int ckpt_import(const Config& config, bool json, const CkptArguments& arguments)
     print_json(
         {{"set", name.set}, {"version", number}, {"variables", variables}, {"bytes", bytes}});
   else
-    print(fmt::format("{}: version {}, {} variables, {}\n", name.set, number, variables,
-                      format_size(bytes)));
+    print("{}: version {}, {} variables, {}\n", name.set, number, variables, format_size(bytes));
   return exit_ok;
 }
 

@@ -105,7 +105,7 @@ int list_versions(const Pool& pool, bool json, const CkptArguments& arguments,
   if (json)
     print_json(all);
   else
-    print(table.text());
+    print_lines(table.text());
   for (const std::string& text : set.damaged()) warn(fmt::format("{}: {}", name, text));
   return exit_ok;
 }
@@ -149,7 +149,7 @@ int list_all(const Pool& pool, bool json, const CkptArguments& arguments) {
   if (json)
     print_json(all);
   else if (!table.empty())
-    print(table.text());
+    print_lines(table.text());
   return exit_ok;
 }
 
@@ -197,7 +197,7 @@ Json variable_json(const CkptVariable& variable) {
 
 void print_attributes(const std::vector<CkptAttribute>& attributes, const char* indent) {
   for (const CkptAttribute& one : attributes)
-    print(fmt::format("{}{}: {}\n", indent, printable(one.key), attribute_text(one)));
+    print("{}{}: {}\n", indent, one.key, attribute_text(one));
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
     return exit_ok;
   }
   const auto line = [](const char* what, const std::string& value) {
-    print(fmt::format("{:<10}{}\n", what, value));
+    print("{:<10}{}\n", what, value);
   };
   const cairn_checkpoint_info& info = version.info;
   const std::string state = state_text(version, is_latest(set, version));
@@ -249,10 +249,9 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
   print_attributes(version.attributes, "  ");
   print("variables\n");
   for (const CkptVariable& one : variables) {
-    print(fmt::format("  {}  {}  {}{}{}\n", printable(one.name),
-                      element_text(one.type, one.element_size),
-                      is_unknown(one) ? "?" : shape_text(one.shape), kind_text(one),
-                      one.is_required ? "" : "  optional"));
+    print("  {}  {}  {}{}{}\n", one.name, element_text(one.type, one.element_size),
+          is_unknown(one) ? "?" : shape_text(one.shape), kind_text(one),
+          one.is_required ? "" : "  optional");
     print_attributes(one.attributes, "    ");
   }
   return exit_ok;
@@ -284,7 +283,7 @@ int ckpt_du(const Config& config, bool json, const CkptArguments& arguments) {
   if (json)
     print_json(all);
   else if (!table.empty())
-    print(table.text());
+    print_lines(table.text());
   return exit_ok;
 }
 

@@ -28,8 +28,7 @@ Json read_record(const OwnDirectory& set, const std::string& name) {
                       record.value("sequence", Json()).is_number_unsigned() &&
                       record.value("bytes", Json()).is_number_unsigned() &&
                       record.value("global_ns", Json()).is_number_unsigned();
-  if (!is_one)
-    warn(fmt::format("{}/{}: is not a record of a version", set.path(), printable(name)));
+  if (!is_one) warn(fmt::format("{}/{}: is not a record of a version", set.path(), name));
   return is_one ? record : Json();
 }
 
@@ -49,7 +48,7 @@ std::optional<OwnDirectory> enter(const OwnDirectory& all, const std::string& se
     return all.enter(set);
   } catch (const Error& error) {
     if (!may_miss) throw;
-    warn(printable(error.what()));
+    warn(error.what());
     return std::nullopt;
   }
 }
@@ -80,7 +79,8 @@ int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
       if (record.is_null()) continue;
       record["set"] = json_text(set);
       const uint64_t bytes = record["bytes"].get<uint64_t>();
-      table.row({printable(set), record["version"].dump(), record.value("step", Json()).dump(),
+      table.row({printable(set), json_line(record["version"]),
+                 json_line(record.value("step", Json())),
                  arguments.bytes ? std::to_string(bytes) : format_size(bytes),
                  format_time(static_cast<int64_t>(record["global_ns"].get<uint64_t>())),
                  hosts_of(record)});
@@ -90,7 +90,7 @@ int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
   if (json)
     print_json(records);
   else
-    print(table.text());
+    print_lines(table.text());
   return exit_ok;
 }
 
@@ -111,13 +111,12 @@ int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments) 
                 {"missing_parts", missing}});
   else if (missing != 0)
     print(
-        fmt::format("{}: version {}: the part of this host is in {}; {} of other hosts {} missing "
-                    "there, and until then the copy does not count\n",
-                    name.set, version.info.number, printable(arguments.directory), missing,
-                    missing == 1 ? "is" : "are"));
+        "{}: version {}: the part of this host is in {}; {} of other hosts {} missing "
+        "there, and until then the copy does not count\n",
+        name.set, version.info.number, arguments.directory, missing, missing == 1 ? "is" : "are");
   else
-    print(fmt::format("{}: version {}, {}, is in {}\n", name.set, version.info.number,
-                      format_size(version.info.bytes), printable(arguments.directory)));
+    print("{}: version {}, {}, is in {}\n", name.set, version.info.number,
+          format_size(version.info.bytes), arguments.directory);
   return exit_ok;
 }
 
@@ -130,7 +129,7 @@ int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments
         name.set);
   if (info.skipped != 0)
     warn(fmt::format("{}: {} newer versions are damaged there: {}", name.set, info.skipped,
-                     printable(info.why)));
+                     info.why));
   if (json)
     print_json({{"set", name.set},
                 {"version", info.number},
@@ -138,7 +137,7 @@ int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments
                 {"skipped", info.skipped},
                 {"why", json_text(info.why)}});
   else
-    print(fmt::format("{}: version {}, {}\n", name.set, info.number, format_size(info.bytes)));
+    print("{}: version {}, {}\n", name.set, info.number, format_size(info.bytes));
   return exit_ok;
 }
 

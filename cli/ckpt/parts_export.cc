@@ -190,8 +190,7 @@ bool PartsExport::write_share() {
         if (meeting_.is_published()) return true;  // its directory is gone
         if (presence == CAIRN_PART_OWN) throw;
         damaged_.insert(part.number);
-        warn(
-            fmt::format("the copy of the part of host {}: {}", printable(part.host), error.what()));
+        warn(fmt::format("the copy of the part of host {}: {}", part.host, error.what()));
       }
     }
   }

@@ -166,10 +166,10 @@ int parse_and_run(CLI::App& root, Context& context, int argc, char** argv) {
   try {
     parse(root, context, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const CLI::CallForHelp&) {
-    print(help_text(describe(*reached(root))));
+    print_lines(help_text(describe(*reached(root))));
     return exit_ok;
   } catch (const CLI::CallForVersion&) {
-    print(fmt::format("cairn {}\n", cairn_version()));
+    print("cairn {}\n", cairn_version());
     return exit_ok;
   } catch (const CLI::ParseError& error) {
     // Reports a mistyped option first: because of it, another option may be missing.
@@ -250,11 +250,10 @@ int run_command_line(int argc, char** argv) {
     std::fflush(stdout);
     // Says that root works as another user: otherwise "permission denied" would surprise root.
     const std::string rights = owner_text().empty() ? "" : fmt::format(" ({})", owner_text());
-    tell(fmt::format("{}: {}{}\n", root ? title(reached(*root)) : "cairn", printable(error.what()),
-                     printable(rights)));
+    tell("{}: {}{}\n", root ? title(reached(*root)) : "cairn", error.what(), rights);
   } catch (const std::exception& error) {
     code = exit_failed;
-    tell(fmt::format("cairn: {}\n", printable(error.what())));
+    tell("cairn: {}\n", error.what());
   }
   return code;
 }

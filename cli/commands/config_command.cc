@@ -31,7 +31,7 @@ int config_command(const Config& config, bool json, const std::string& wanted) {
   if (json)
     print_json(all);
   else
-    print(wanted.empty() ? table.text() : config.value(wanted) + "\n");
+    print_lines(wanted.empty() ? table.text() : printable(config.value(wanted)) + "\n");
   return exit_ok;
 }
 

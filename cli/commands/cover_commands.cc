@@ -48,7 +48,7 @@ int free_directory(bool json, const std::string& directory, bool force) {
   if (json)
     print_json({{"directory", json_text(directory)}, {"lost", true}});
   else
-    print(fmt::format("{}: free again; what was not drained is lost with its pool\n", directory));
+    print("{}: free again; what was not drained is lost with its pool\n", directory);
   return exit_ok;
 }
 
@@ -93,7 +93,7 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
     shown["ended"] = ended;
     print_json(shown);
   } else if (code == exit_ok) {
-    print(text + "\n");
+    print("{}\n", text);
   } else {
     throw Error(code, text);
   }
@@ -117,12 +117,12 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   // waits for another one says so itself.
   if (code == exit_ok && speaks_for_all())
     for (const OtherPool& other : other_pools(pool, directory))
-      tell(fmt::format("cairn drain: {}\n", missing_text(directory, other)));
+      tell("cairn drain: {}\n", missing_text(directory, other));
   if (json)
     print_json(drain_json(directory, result.drain));
   else if (code == exit_ok)
-    print(finish_text(directory, result) +
-          (lock.held() ? "" : "; a run is under way, so it stays covered") + "\n");
+    print("{}{}\n", finish_text(directory, result),
+          lock.held() ? "" : "; a run is under way, so it stays covered");
   if (code != exit_ok && !json) throw Error(code, finish_text(directory, result));
   if (code == exit_ok && result.ended == Ended::drained && !keep) leave_pool(pool, lock);
   return code;
@@ -150,7 +150,7 @@ bool wait_for_keeper(const Config& config, const std::string& directory) {
       if (keeper && !keeper->problem.empty() && keeper->problem != told) {
         told = keeper->problem;
         progress.hide();
-        tell(fmt::format("cairn drain: {}; waiting for the next attempt\n", printable(told)));
+        tell("cairn drain: {}; waiting for the next attempt\n", told);
       }
       most = std::max(most, entry->undrained_bytes);
       progress.show(most - entry->undrained_bytes, most);
@@ -171,7 +171,7 @@ int drain_wait_command(const Config& config, bool json, const std::string& given
       if (json)
         print_json({{"directory", json_text(directory)}, {"ok", true}});
       else
-        print(fmt::format("{}: all drained\n", directory));
+        print("{}: all drained\n", directory);
       return exit_ok;
     }
   }
@@ -207,13 +207,13 @@ int discard_command(const Config& config, bool json, const std::string& given, b
                 {"discarded_bytes", dropped},
                 {"discarded_parts", parts}});
   else
-    print(fmt::format("{} discarded{}; {} holds what was drained and what was there before\n",
-                      format_size(dropped),
-                      parts == 0 ? ""
-                                 : fmt::format(", with parts of {} {} that other nodes may hold "
-                                               "parts of: these can no longer be put together",
-                                               parts, parts == 1 ? "file" : "files"),
-                      directory));
+    print("{} discarded{}; {} holds what was drained and what was there before\n",
+          format_size(dropped),
+          parts == 0 ? ""
+                     : fmt::format(", with parts of {} {} that other nodes may hold "
+                                   "parts of: these can no longer be put together",
+                                   parts, parts == 1 ? "file" : "files"),
+          directory);
   return exit_ok;
 }
 

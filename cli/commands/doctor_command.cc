@@ -22,7 +22,8 @@ int doctor_command(const Config& config, bool json, const std::string& program) 
                     {"text", json_text(found.text)}});
     if (json) continue;
     const std::string text = wrap(printable(found.text), 28);
-    print(fmt::format("{:<8} {:<18} {}", level_text(found.level), found.topic, text.substr(28)));
+    print("{:<8} {:<18} ", level_text(found.level), found.topic);
+    print_lines(text.substr(28));
   }
   if (json) print_json({{"ok", !wrong}, {"findings", list}});
   return wrong ? exit_failed : exit_ok;

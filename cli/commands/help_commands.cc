@@ -31,13 +31,13 @@ const CommandDescription& find_command(const CommandDescription& root,
 
 int completion_command(const CLI::App& root, const Config& config, const std::string& shell) {
   if (shell == "bash")
-    print(bash_completion(describe(root)));
+    print_lines(bash_completion(describe(root)));
   else if (shell == "zsh")
-    print(zsh_completion(describe(root)));
+    print_lines(zsh_completion(describe(root)));
   else if (shell == "fish")
-    print(fish_completion(describe(root)));
+    print_lines(fish_completion(describe(root)));
   else if (shell == "pools")
-    for (const std::string& path : list_pools(config)) print(pool_name_of(path) + "\n");
+    for (const std::string& path : list_pools(config)) print("{}\n", pool_name_of(path));
   else
     usage_error("unknown shell {}{}", shell, did_you_mean(shell, {"bash", "zsh", "fish"}));
   return exit_ok;
@@ -65,12 +65,12 @@ void add_help_commands(CLI::App& root, Context& context) {
       const CommandDescription all = describe(root);
       const CommandDescription& command = find_command(all, arguments->words);
       if (arguments->names) {
-        for (const CommandDescription& below : command.commands) print(below.path.back() + "\n");
+        for (const CommandDescription& below : command.commands) print("{}\n", below.path.back());
         return exit_ok;
       }
-      print(arguments->man        ? man_page(command)
-            : arguments->markdown ? markdown_page(command)
-                                  : help_text(command));
+      print_lines(arguments->man        ? man_page(command)
+                  : arguments->markdown ? markdown_page(command)
+                                        : help_text(command));
       return exit_ok;
     };
   });

@@ -75,8 +75,8 @@ class Lister {
     std::vector<Entry> entries = tree->read(directory.ino, directory.path);
     if (!arguments_.all)
       std::erase_if(entries, [](const Entry& entry) { return entry.name.starts_with("."); });
-    if (heading && !json_)
-      print(fmt::format("{}{}:\n", shown_ ? "\n" : "", printable(directory.path)));
+    if (heading && !json_ && shown_) print("\n");
+    if (heading && !json_) print("{}:\n", directory.path);
     shown_ = true;
     show(pool, tree, directory.path, entries);
     return entries;
@@ -106,17 +106,16 @@ class Lister {
         if (link) one["target"] = json_text(target_of(pool, tree, entry, path));
         list_.push_back(std::move(one));
       } else if (!arguments_.as_long) {
-        print(printable(entry.name) + (is_directory(entry.st) ? "/" : "") + "\n");
+        print("{}{}\n", entry.name, is_directory(entry.st) ? "/" : "");
       } else {
-        table.row(
-            {mode_text(entry.st.mode), std::to_string(entry.st.nlink), std::to_string(entry.st.uid),
-             std::to_string(entry.st.gid), size_text(entry.st.size, arguments_.bytes),
-             format_time(entry.st.mtime_ns),
-             printable(entry.name) +
-                 (link ? " -> " + printable(target_of(pool, tree, entry, path)) : "")});
+        table.row({mode_text(entry.st.mode), std::to_string(entry.st.nlink),
+                   std::to_string(entry.st.uid), std::to_string(entry.st.gid),
+                   size_text(entry.st.size, arguments_.bytes), format_time(entry.st.mtime_ns),
+                   printable(entry.name) +
+                       (link ? " -> " + printable(target_of(pool, tree, entry, path)) : "")});
       }
     }
-    if (!table.empty()) print(table.text());
+    if (!table.empty()) print_lines(table.text());
   }
 
   Pools pools_;
@@ -140,10 +139,11 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
     all.push_back(one);
     if (json) continue;
     const auto line = [](const char* what, const std::string& value) {
-      print(fmt::format("{:<10}{}\n", what, value));
+      print("{:<10}{}\n", what, value);
     };
     line("path",
-         printable(place.path) + (one.contains("target") ? " -> " + printable(one["target"]) : ""));
+         printable(place.path) +
+             (one.contains("target") ? " -> " + printable(one["target"].get<std::string>()) : ""));
     line("type", type_text(st.mode));
     line("size", fmt::format("{} bytes ({}), {} taken", st.size, format_size(st.size),
                              format_size(st.blocks * 512)));
@@ -216,7 +216,7 @@ int df_command(const Config& config, bool json, const Arguments& arguments) {
   if (json)
     print_json(all);
   else
-    print(table.text());
+    print_lines(table.text());
   return exit_ok;
 }
 
@@ -294,7 +294,7 @@ int du_command(const Config& config, bool json, const Arguments& arguments) {
   if (json)
     print_json(all);
   else
-    print(table.text());
+    print_lines(table.text());
   return all_counted ? exit_ok : exit_failed;
 }
 

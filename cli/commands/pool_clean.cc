@@ -179,7 +179,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
       table.row({found.what, found.removed ? "removed" : found.state, printable(found.path),
                  printable(found.detail)});
     if (!table.empty())
-      print(table.text());
+      print_lines(table.text());
     else if (of_other.empty())
       print("nothing to clean\n");
   }

@@ -66,7 +66,7 @@ int info_command(const Config& config, bool json, const std::string& name) {
     return exit_ok;
   }
   const auto line = [](const char* what, const std::string& value) {
-    print(fmt::format("{:<14}{}\n", what, value));
+    print("{:<14}{}\n", what, value);
   };
   line("pool", printable(pool.name()));
   line("path", printable(pool.path()));
@@ -115,8 +115,7 @@ int create_command(const Config& config, bool json, const std::string& name,
     print_json(with_warnings(info_json(pool), warnings));
   } else {
     warn_all(warnings);
-    print(fmt::format("pool {}: {} on {} at {}\n", printable(pool.name()), format_size(info.size),
-                      info.medium, printable(path)));
+    print("pool {}: {} on {} at {}\n", pool.name(), format_size(info.size), info.medium, path);
     if (info.is_volatile != 0)
       print("nothing in it survives power loss or reboot: the medium is volatile\n");
   }
@@ -157,7 +156,7 @@ int list_command(const Config& config, bool json) {
   if (json)
     print_json(all);
   else if (!table.empty())
-    print(table.text());
+    print_lines(table.text());
   else if (of_other.empty())
     print("no pools\n");
   return exit_ok;
@@ -182,19 +181,17 @@ int check_command(const Config& config, bool json, const std::string& name, bool
     if (all->json)
       all->list.push_back(json_text(text));
     else
-      print(printable(text) + "\n");
+      print("{}\n", text);
   };
   const int64_t count = check(cairn_pool_check(path.c_str(), finding, &findings), path);
-  if (findings.room < 0 && !json)
-    print(fmt::format("and {} more; --all shows them\n", -findings.room));
+  if (findings.room < 0 && !json) print("and {} more; --all shows them\n", -findings.room);
   if (json)
     print_json({{"path", json_text(path)},
                 {"ok", count == 0},
                 {"count", count},
                 {"findings", findings.list}});
   else
-    print(count == 0 ? fmt::format("{}: sound\n", printable(path))
-                     : fmt::format("{}: {} finding(s)\n", path, count));
+    print("{}: {}\n", path, count == 0 ? "sound" : fmt::format("{} finding(s)", count));
   return count == 0 ? exit_ok : exit_failed;
 }
 
@@ -205,8 +202,8 @@ int grow_command(const Config& config, bool json, const std::string& name,
   if (json)
     print_json(info_json(pool));
   else
-    print(fmt::format("pool {}: {} in {} segments\n", printable(pool.name()),
-                      format_size(pool.info().size), pool.info().segments));
+    print("pool {}: {} in {} segments\n", pool.name(), format_size(pool.info().size),
+          pool.info().segments);
   return exit_ok;
 }
 
@@ -217,14 +214,14 @@ int populate_command(const Config& config, bool json, const std::string& name) {
   if (json)
     print_json({{"path", json_text(pool.path())}, {"size_bytes", size}, {"seconds", seconds}});
   else
-    print(fmt::format("pool {}: {} populated in {} ({})\n", printable(pool.name()),
-                      format_size(size), format_duration(seconds), format_rate(size, seconds)));
+    print("pool {}: {} populated in {} ({})\n", pool.name(), format_size(size),
+          format_duration(seconds), format_rate(size, seconds));
   return exit_ok;
 }
 
 int remove_command(const Config& config, bool json, const std::string& name, bool force) {
   const std::string path = pool_path(config, name);
-  work_as_owner(path);  // before the lock, which lies beside the pool
+  work_as_owner(path);                       // before the lock, which lies beside the pool
   const PlaceLock start = lock_start(path);  // no run begins to use the pool meanwhile
   std::vector<CoverEntry> covers;
   try {

@@ -187,13 +187,13 @@ struct Run {
         if (drains_meanwhile) cairn_room_promise(pool.get());
         if (lost)
           tell(
-              fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
-                          "was not drained\n",
-                          directory, pool_of_run));
+              "cairn run: {}: the pool {} that covered it is gone, and with it what "
+              "was not drained\n",
+              directory, pool_of_run);
         // In a job on several hosts the others may still be starting: MPI_Init checks that.
         if (speaks_for_all())
           for (const OtherPool& other : other_pools(pool, directory))
-            tell(fmt::format("cairn run: {}\n", missing_text(directory, other)));
+            tell("cairn run: {}\n", missing_text(directory, other));
       } catch (...) {
         running.release();
         remove_if_left_over(pool, start);  // a pool that this run made is not needed
@@ -236,7 +236,7 @@ struct Run {
         directory,
         ends.empty() ? "" : fmt::format(". But {}: `cairn drain` on this host continues", ends));
     if (!ends.empty() && !context.json)
-      note(fmt::format("cairn run: {}\n", text));
+      note(fmt::format("cairn run: {}", text));
     else
       report(text, {{"directory", json_text(directory)},
                     {"detached", true},
@@ -263,10 +263,10 @@ struct Run {
     start.left = [this](const CoverEntry& left) {
       if (left.in_use)
         note(fmt::format(
-            "cairn run: --fresh: other runs or processes use {}, so nothing there is discarded\n",
+            "cairn run: --fresh: other runs or processes use {}, so nothing there is discarded",
             directory));
       else if (!left.all_drained)
-        note(fmt::format("cairn run: --fresh: discarding what an earlier run left for {}: {}\n",
+        note(fmt::format("cairn run: --fresh: discarding what an earlier run left for {}: {}",
                          directory, undrained_text(left)));
     };
     return start;
@@ -288,9 +288,9 @@ struct Run {
   int start(const std::vector<std::pair<std::string, std::string>>& variables) const {
     const ChildResult child =
         run_child(context.program, variables, lies_in(context.program.front(), directory));
-    if (!child.error.empty()) tell(fmt::format("cairn run: {}\n", child.error));
+    if (!child.error.empty()) tell("cairn run: {}\n", child.error);
     const std::string core = missing_core_text(child.status, context.program.front(), directory);
-    if (!core.empty()) tell(fmt::format("cairn run: {}\n", core));
+    if (!core.empty()) tell("cairn run: {}\n", core);
     return child.exit_code;
   }
 
@@ -302,7 +302,7 @@ struct Run {
   }
 
   int report_interrupt() const {
-    tell(fmt::format("cairn run: interrupted; `cairn drain {}` goes on\n", directory));
+    tell("cairn run: interrupted; `cairn drain {}` goes on\n", directory);
     return exit_signal + stop_signal();
   }
 
@@ -323,10 +323,10 @@ struct Run {
     // Without a claim the drain itself recognises another directory.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
-      tell(fmt::format(
+      tell(
           "cairn run: {}: replaced during the run: this path leads to a directory other than the "
           "covered one, with a copy of its claim; nothing is drained to it; {}\n",
-          directory, how_to_rescue(directory)));
+          directory, how_to_rescue(directory));
       return exit_failed;
     }
     DrainNotice notice(code_of_program != exit_ok);
@@ -334,10 +334,9 @@ struct Run {
         finish_cover(pool, directory, true, true, wait_for_others(context.config), &notice);
     const int code = finish_code(result);
     if (code != exit_ok) {
-      tell(fmt::format("cairn run: {}\n", finish_text(directory, result)));
+      tell("cairn run: {}\n", finish_text(directory, result));
       if (context.json)
-        tell(fmt::format("{}\n",
-                         with_warnings(drain_json(directory, result.drain), warnings).dump()));
+        tell("{}\n", json_line(with_warnings(drain_json(directory, result.drain), warnings)));
     }
     if (code == exit_ok && result.ended != Ended::gone)
       report(finish_text(directory, result), drain_json(directory, result.drain));
@@ -357,7 +356,7 @@ struct Run {
       const auto drained =
           Cover::join(pool, directory).drain_while_running(&rule, nullptr, tell_problem, nullptr);
       if (drained.code != 0) {
-        tell(fmt::format("cairn run: {}\n", printable(drained.error)));
+        tell("cairn run: {}\n", drained.error);
         code = exit_failed;
       }
       cover = cover_of(pool, directory);
@@ -366,9 +365,7 @@ struct Run {
     return code;
   }
 
-  static void tell_problem(void* /*context*/, const char* text) {
-    tell(fmt::format("cairn: {}\n", printable(text)));
-  }
+  static void tell_problem(void* /*context*/, const char* text) { tell("cairn: {}\n", text); }
 
   void report_kept(const std::string& path, const CoverEntry& cover, int code_of_program) const {
     const std::string text =
@@ -379,11 +376,11 @@ struct Run {
     if (code_of_program == exit_ok || cover.all_drained || context.json)
       return report(text, cover_json(cover));
     const int signal = code_of_program - exit_signal;
-    tell(fmt::format("cairn run: the program {}; {}\n",
-                     signal > 0 && signal < NSIG
-                         ? fmt::format("was ended by signal {} ({})", signal, strsignal(signal))
-                         : fmt::format("ended with code {}", code_of_program),
-                     text));
+    tell("cairn run: the program {}; {}\n",
+         signal > 0 && signal < NSIG
+             ? fmt::format("was ended by signal {} ({})", signal, strsignal(signal))
+             : fmt::format("ended with code {}", code_of_program),
+         text);
   }
 
   // Attaches the pool again. Processes that the program has left behind may hold all lanes.
@@ -391,8 +388,7 @@ struct Run {
     cairn_pool* attached = nullptr;
     int result = 0;
     while ((result = cairn_pool_attach(path.c_str(), 0, &attached)) == -EBUSY && stop_signal() == 0)
-      tell(fmt::format("cairn run: waiting for a free lane in the pool: {}\n",
-                       library_error(result)));
+      tell("cairn run: waiting for a free lane in the pool: {}\n", library_error(result));
     check(result, path);
     return {attached, path};
   }
@@ -407,9 +403,9 @@ struct Run {
     const std::string claim = stale_claim(directory, path);
     if (claim.empty() || access(path.c_str(), F_OK) == 0) return exit_ok;
     tell(
-        fmt::format("cairn run: {}: the pool was removed while the run was under way; what was not "
-                    "drained to {} is lost ({} still names it: `cairn discard` removes that)\n",
-                    path, directory, claim));
+        "cairn run: {}: the pool was removed while the run was under way; what was not "
+        "drained to {} is lost ({} still names it: `cairn discard` removes that)\n",
+        path, directory, claim);
     return exit_failed;
   }
 
@@ -422,15 +418,15 @@ struct Run {
     const std::string mode = context.config.value("drain.mode");
     const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own,
                                            mode == "close" || mode == "async");
-    if (!text.empty()) tell(fmt::format("cairn run: {}\n", text));
+    if (!text.empty()) tell("cairn run: {}\n", text);
   }
 
   // Reports on stderr, because stdout is the program's.
   void report(const std::string& text, const Json& json) const {
     if (context.json)
-      tell(fmt::format("{}\n", with_warnings(json, warnings).dump()));
+      tell("{}\n", json_line(with_warnings(json, warnings)));
     else if (context.config.value("log.level") == "info" || isatty(STDERR_FILENO) == 1)
-      tell(fmt::format("cairn run: {}\n", text));
+      tell("cairn run: {}\n", text);
   }
 };
 

@@ -198,8 +198,7 @@ class Stager {
       }
       ++failed_;
       progress->hide();
-      tell(fmt::format("cairn stage: {}: {}\n", printable(file.path),
-                       printable(library_error(result))));
+      tell("cairn stage: {}: {}\n", file.path, library_error(result));
       if (result == -ENOSPC) return false;
     }
     return true;
@@ -220,7 +219,7 @@ class Stager {
       text +=
           fmt::format(" in {} ({})", format_duration(seconds), format_rate(staged_bytes_, seconds));
     if (already_ != 0) text += fmt::format("; {} there already", files_text(already_));
-    print(text + "\n");
+    print("{}\n", text);
   }
 
   const Context& context_;

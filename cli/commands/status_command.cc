@@ -42,30 +42,29 @@ void show_undrained(const Pool& pool, const CoverEntry& cover) {
   constexpr size_t most = 8;
   if (cover.in_use || cover.undrained_files == 0) return;
   for (const UndrainedFile& file : list_undrained(pool, cover.directory, most))
-    print(fmt::format("    {} in the pool: {}, {}\n", file.is_older_there ? "newer" : "only",
-                      printable(file.path), format_size(file.bytes)));
-  if (cover.undrained_files > most)
-    print(fmt::format("    ... and {} more\n", cover.undrained_files - most));
+    print("    {} in the pool: {}, {}\n", file.is_older_there ? "newer" : "only", file.path,
+          format_size(file.bytes));
+  if (cover.undrained_files > most) print("    ... and {} more\n", cover.undrained_files - most);
   const std::string directory = printable(cover.directory);
-  print(fmt::format("    outside a run, `rm` does not reach what is in the pool: `cairn rm --at {} "
-                    "FILE` does\n",
-                    directory));
+  print(
+      "    outside a run, `rm` does not reach what is in the pool: `cairn rm --at {} "
+      "FILE` does\n",
+      directory);
 }
 
 void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn_lane_info>& lanes,
           const std::vector<CoverEntry>& covers) {
-  print(fmt::format("pool {}: {} of {} used, {}{}\n", printable(pool.name()),
-                    format_size(info.used), format_size(info.usable), info.medium,
-                    info.is_volatile != 0 ? " (nothing survives power loss)" : ""));
+  print("pool {}: {} of {} used, {}{}\n", pool.name(), format_size(info.used),
+        format_size(info.usable), info.medium,
+        info.is_volatile != 0 ? " (nothing survives power loss)" : "");
   for (const CoverEntry& cover : covers) {
-    print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
-                      cover.job.empty() ? "" : ", job " + printable(cover.job),
-                      undrained_text(cover)));
+    print("  covers {}{}: {}\n", cover.directory, cover.job.empty() ? "" : ", job " + cover.job,
+          undrained_text(cover));
     if (const auto keeper = look_at_keeper(pool, cover.directory))
-      print(fmt::format("    process {} drains it in the background{}\n", keeper->pid,
-                        keeper->problem.empty() ? "" : ": " + printable(keeper->problem)));
+      print("    process {} drains it in the background{}\n", keeper->pid,
+            keeper->problem.empty() ? "" : ": " + keeper->problem);
     else if (const std::string text = how_to_go_on(cover); !text.empty())
-      print("    " + text + "\n");
+      print("    {}\n", text);
     show_undrained(pool, cover);
     if (!answers_soon(cover.directory)) {
       print(
@@ -74,16 +73,14 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
       continue;
     }
     for (const OtherPool& other : other_pools(pool, cover.directory))
-      print(fmt::format(
-          "    also covered by node {}, pool {}{}: `cairn status` there shows what it holds\n",
-          printable(other.host), printable(other.pool),
-          other.job.empty() ? "" : ", job " + printable(other.job)));
+      print("    also covered by node {}, pool {}{}: `cairn status` there shows what it holds\n",
+            other.host, other.pool, other.job.empty() ? "" : ", job " + other.job);
   }
   for (const cairn_lane_info& lane : live(lanes))
-    print(fmt::format("  process {} {}: {}{}\n", lane.pid, printable(lane.command),
-                      lane_state(lane), lane.stopped != 0 ? "; it may block others" : ""));
+    print("  process {} {}: {}{}\n", lane.pid, lane.command, lane_state(lane),
+          lane.stopped != 0 ? "; it may block others" : "");
   if (live(lanes).empty()) print("  no process is attached\n");
-  if (const std::string text = ended_text(lanes); !text.empty()) print("  " + text + "\n");
+  if (const std::string text = ended_text(lanes); !text.empty()) print("  {}\n", text);
 }
 
 Json keeper_json(const KeeperState& keeper) {
@@ -134,8 +131,7 @@ int status_command(const Config& config, bool json) {
       all.push_back({{"name", json_text(pool_name_of(path))},
                      {"path", json_text(path)},
                      {"error", json_text(error.what())}});
-      if (!json)
-        print(fmt::format("pool {}: {}\n", printable(pool_name_of(path)), printable(error.what())));
+      if (!json) print("pool {}: {}\n", pool_name_of(path), error.what());
     }
   }
   const std::string of_other = any ? "" : pools_of_other(config);
@@ -190,8 +186,8 @@ int follow_command(const Config& config, bool json) {
           const auto now = std::chrono::steady_clock::now();
           Json shown = cover_json(cover);
           if (keeper) shown["keeper"] = keeper_json(*keeper);
-          print(json ? shown.dump() + "\n"
-                     : follow_text(cover, keeper, before[cover.directory], now) + "\n");
+          print("{}\n",
+                json ? json_line(shown) : follow_text(cover, keeper, before[cover.directory], now));
           before[cover.directory] = {keeper ? keeper->drained_bytes : 0, now};
         }
       } catch (const Error&) {

@@ -16,7 +16,7 @@ std::vector<std::string> lifetime_warnings(const std::string& path) {
 }
 
 void warn_all(const std::vector<std::string>& warnings) {
-  for (const std::string& text : warnings) warn(printable(text));
+  for (const std::string& text : warnings) warn(text);
 }
 
 Json with_warnings(Json json, const std::vector<std::string>& warnings) {

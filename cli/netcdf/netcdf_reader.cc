@@ -231,8 +231,7 @@ void NetcdfReader::look_at(const std::string& name) {
     is_logical = is_logical || (one.key == "dtype" && one.values == "bool");
   }
   if (!is_name(name)) {
-    warn(fmt::format("{}: dataset '{}': a checkpoint has no such name; left out", path_,
-                     printable(name)));
+    warn(fmt::format("{}: dataset '{}': a checkpoint has no such name; left out", path_, name));
     return;
   }
   const H5Id type(h5_.check(h5_.Dget_type(dataset.get()), name), h5_.Tclose);
@@ -287,8 +286,7 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
   std::vector<CkptAttribute> all;
   for (const std::string& name : names) {
     if (!is_name(name)) {
-      warn(fmt::format("{}: attribute '{}': a checkpoint has no such name; left out", path_,
-                       printable(name)));
+      warn(fmt::format("{}: attribute '{}': a checkpoint has no such name; left out", path_, name));
       continue;
     }
     const H5Id attribute(h5_.check(h5_.Aopen(object, name.c_str(), h5_default), name), h5_.Aclose);

@@ -86,22 +86,24 @@ std::optional<PoolOwner> other_owner(const std::string& path) {
 }
 
 void work_as_owner(const std::string& path) {
-  const auto owner = other_owner(path);
-  if (!owner) return;
-  const Groups groups = groups_of(*owner);
+  if (const auto owner = other_owner(path)) work_as(path, *owner);
+}
+
+void work_as(const std::string& path, const PoolOwner& owner) {
+  const Groups groups = groups_of(owner);
   const int taken =
       groups.name.empty() ? setgroups(0, nullptr) : initgroups(groups.name.c_str(), groups.group);
-  if (taken != 0) cannot(path, *owner, "setgroups");
-  if (setresgid(groups.group, groups.group, groups.group) != 0) cannot(path, *owner, "setresgid");
-  if (setresuid(owner->user, owner->user, owner->user) != 0) cannot(path, *owner, "setresuid");
-  if (!drop_capabilities()) cannot(path, *owner, "capset");
+  if (taken != 0) cannot(path, owner, "setgroups");
+  if (setresgid(groups.group, groups.group, groups.group) != 0) cannot(path, owner, "setresgid");
+  if (setresuid(owner.user, owner.user, owner.user) != 0) cannot(path, owner, "setresuid");
+  if (!drop_capabilities()) cannot(path, owner, "capset");
   // The pool's owner must not be able to trace this process, and so use root's files and terminal.
   // Whether the kernel allows that after a change of user is a setting (fs.suid_dumpable).
-  if (prctl(PR_SET_DUMPABLE, 0) != 0) cannot(path, *owner, "prctl");
-  if (geteuid() != owner->user || setuid(0) == 0)
-    fail("{}: root's rights cannot be given up for the pool of user {}", path, owner->user);
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) cannot(path, owner, "prctl");
+  if (geteuid() != owner.user || setuid(0) == 0)
+    fail("{}: root's rights cannot be given up for the pool of user {}", path, owner.user);
   given_up() = {path, fmt::format("working with the rights of user {}, who owns the pool {}",
-                                  owner->user, path)};
+                                  owner.user, path)};
   inform(given_up().text);
 }
 

@@ -27,6 +27,10 @@ std::optional<PoolOwner> other_owner(const std::string& path);
 // capabilities become those of the owner. Throws if that fails. Does nothing for other processes.
 void work_as_owner(const std::string& path);
 
+// Gives up root's rights for those of this user, whoever owns the pool by now. For a path that the
+// user may change meanwhile.
+void work_as(const std::string& path, const PoolOwner& owner);
+
 // The pool for which the process has given up root's rights; "": it has not. Root's other pools are
 // out of its reach.
 const std::string& pool_of_owner();

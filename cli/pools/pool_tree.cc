@@ -10,7 +10,7 @@ namespace cairn::cli {
 
 void tell_problem_of(const char* command, const std::string& text) {
   flush_output();  // the message comes after the output so far
-  tell(fmt::format("cairn {}: {}\n", command, printable(text)));
+  tell("cairn {}: {}\n", command, text);
 }
 
 PoolTree::PoolTree(const Pool& pool, const char* command, cairn_ino top)
@@ -65,8 +65,7 @@ bool PoolTree::enter(cairn_ino above, const std::string& name, const cairn_stat&
   if (before.first == above && before.second == name) return false;  // it was listed twice
   // The directory may have been moved here since. But it cannot be moved below itself, so the
   // directory in which the walk began was not.
-  const bool was_moved =
-      before.first != 0 && !leads_to(before.first, before.second, st.ino);
+  const bool was_moved = before.first != 0 && !leads_to(before.first, before.second, st.ino);
   if (!was_moved && leads_to(above, name, st.ino)) {
     tell_problem(path +
                  ": the same directory has another name, or lies below itself; skipped (`cairn "

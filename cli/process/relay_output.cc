@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "text/output.h"
+
 namespace cairn::cli {
 namespace {
 
@@ -132,7 +134,7 @@ void relay_covered_streams() {
   }
   if (feeder > 0) kill(feeder, SIGKILL);
   if (error != 0) {
-    dprintf(STDERR_FILENO, "cairn: the output could not be written: %s\n", strerror(error));
+    tell("cairn: the output could not be written: {}\n", strerror(error));
     _exit(EXIT_FAILURE);
   }
   end_as(status);

@@ -182,8 +182,8 @@ bool is_start_in_cover(int argc, char** argv) {
 int start_in_cover(char** argv) {
   execvp(argv[2], argv + 2);
   const int cause = errno;
-  tell(fmt::format("cairn run: {}: {}\n", argv[2],
-                   cause == ENOENT ? "command not found" : std::strerror(cause)));
+  tell("cairn run: {}: {}\n", argv[2],
+       cause == ENOENT ? "command not found" : std::strerror(cause));
   return code_of(cause);
 }
 

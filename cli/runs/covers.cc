@@ -39,7 +39,7 @@ struct DrainCalls {
   Progress progress{"drain"};
   static void problem(void* context, const char* text) {
     static_cast<DrainCalls*>(context)->progress.hide();
-    tell(fmt::format("cairn: {}\n", printable(text)));
+    tell("cairn: {}\n", text);
   }
   static int progressed(void* context, uint64_t done, uint64_t total) {
     return Progress::callback(&static_cast<DrainCalls*>(context)->progress, done, total);
@@ -231,9 +231,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
     };
     options.context = const_cast<Fresh*>(fresh);
   }
-  options.notice = [](void*, const char* text) {
-    tell(fmt::format("cairn run: {}\n", printable(text)));
-  };
+  options.notice = [](void*, const char* text) { tell("cairn run: {}\n", text); };
   Cover cover;
   const auto end = std::chrono::steady_clock::now() + patience;
   int result = 0;
@@ -318,9 +316,9 @@ bool Cover::end() {
 
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
-  std::string text = fmt::format("{}, {} drained to {} in {}", files_text(report.files),
-                                 format_size(report.bytes), directory,
-                                 format_duration(result.seconds));
+  std::string text =
+      fmt::format("{}, {} drained to {} in {}", files_text(report.files), format_size(report.bytes),
+                  directory, format_duration(result.seconds));
   if (report.bytes >= 1 << 20)
     text += fmt::format(" ({})", format_rate(report.bytes, result.seconds));
   if (report.directories != 0) text += fmt::format(", {} directories created", report.directories);
@@ -431,6 +429,33 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
   return false;
 }
 
+// What a claim says to root. Root's claims lead to any pool, other users' claims to pools of the
+// claim's owner only, and with that user's rights: a user can make a pool of root's, or of a third
+// user, in an image of a file system.
+struct ClaimForRoot {
+  std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
+  bool is_wrong = false;           // it leads to a pool of somebody else
+};
+// None: it cannot be said whose pool that is, and the claim leads nowhere.
+std::optional<ClaimForRoot> look_as_root(const Claimed& claim) {
+  try {
+    const auto owner = other_owner(claim.pool);
+    return ClaimForRoot{owner, claim.owner != 0 && (!owner || owner->user != claim.owner)};
+  } catch (const Error& error) {
+    inform(error.what());
+    return std::nullopt;
+  }
+}
+
+[[noreturn]] void refuse_claim(const std::string& directory, const Claimed& claim,
+                               const ClaimForRoot& looked) {
+  fail(
+      "{}/.cairn-claim: belongs to user {}, but the pool {} that it names belongs to user {}: root "
+      "does not use that pool; if you trust it, repeat the command with CAIRN_POOL={}; if not, "
+      "remove the claim",
+      directory, claim.owner, claim.pool, looked.owner ? looked.owner->user : 0, claim.pool);
+}
+
 // Does another user own the pool? If that is unknown, no: opening the pool gives the error.
 bool is_of_other_user(const std::string& pool) {
   try {
@@ -438,6 +463,22 @@ bool is_of_other_user(const std::string& pool) {
   } catch (const Error&) {
     return false;
   }
+}
+
+// After root's own pools, because root's rights cannot be regained. `of_other`: a pool of another
+// user among those of the configuration, or "".
+std::optional<std::string> find_cover_as_root(const std::string& directory, const Claimed& claim,
+                                              const std::string& of_other) {
+  std::string path = of_other;
+  const auto looked = claim.here ? look_as_root(claim) : std::nullopt;
+  if (looked && looked->is_wrong && of_other.empty()) refuse_claim(directory, claim, *looked);
+  if (looked && !looked->is_wrong) {
+    path = claim.pool;
+    if (looked->owner) work_as(path, *looked->owner);
+  }
+  if (path.empty()) return std::nullopt;
+  if (pool_of_owner().empty()) work_as_owner(path);
+  return holds_cover(path, directory) ? std::optional(path) : std::nullopt;
 }
 
 }  // namespace
@@ -449,8 +490,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
   // If the directory of the pools was removed, there are none.
   if (access(config.value("pool.dir").c_str(), F_OK) == 0)
     paths.insert(paths.begin(), pool_path(config, ""));
-  if (const Claimed claim = claim_of(directory); claim.here) paths.push_back(claim.pool);
-  std::string of_other;  // the last one counts: the pool that the claim names
+  std::string of_other;
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
     if (is_of_other_user(path))
@@ -458,11 +498,11 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
     else if (holds_cover(path, directory))
       return path;
   }
-  // After root's own pools, because root's rights cannot be regained.
-  if (of_other.empty()) return std::nullopt;
-  work_as_owner(of_other);
-  if (holds_cover(of_other, directory)) return of_other;
-  return std::nullopt;
+  const Claimed claim = claim_of(directory);
+  if (geteuid() != 0)
+    return claim.here && holds_cover(claim.pool, directory) ? std::optional(claim.pool)
+                                                            : std::nullopt;
+  return find_cover_as_root(directory, claim, of_other);
 }
 
 std::string real_directory(const std::string& directory) {

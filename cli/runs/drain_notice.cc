@@ -30,9 +30,14 @@ std::string line_of(const CoverEntry& cover) {
   if (const uint64_t files = cover.undrained_files + cover.parts; files != 0)
     what = fmt::format("{} in {}", format_size(cover.undrained_bytes), files_text(files));
   return fmt::format(
-      "{}cairn run: draining {} to {}; if this is cut short, `cairn drain {}` goes on with it\n",
-      isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "", what, printable(cover.directory),
-      printable(cover.directory));
+      "cairn run: draining {} to {}; if this is cut short, `cairn drain {}` goes on with it", what,
+      cover.directory, cover.directory);
+}
+
+// In the place of a progress bar.
+void show_notice(const std::string& line) {
+  if (isatty(STDERR_FILENO) == 1) clear_line();
+  note(line);
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ void DrainNotice::begin(const CoverEntry& cover) {
   if (told_ || cover.all_drained) return;
   line_ = line_of(cover);
   if (is_in_danger(cover, program_failed_)) {
-    note(line_);
+    show_notice(line_);
     told_ = true;
     return;
   }
@@ -70,7 +75,7 @@ void DrainNotice::watch() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, 50ms, [this] { return over_; })) {
     if (stop_signal() == 0 && std::chrono::steady_clock::now() - start < 2s) continue;
-    note(line_);
+    show_notice(line_);
     told_ = true;
     return;
   }

@@ -39,8 +39,7 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
     if (stop_signal() != 0) return false;
     if (!told && std::chrono::steady_clock::now() - start > 2s) {
       told = true;
-      tell(fmt::format("cairn run: waiting for processes that still use {}: {}\n", directory,
-                       who(processes)));
+      tell("cairn run: waiting for processes that still use {}: {}\n", directory, who(processes));
     }
     std::this_thread::sleep_for(pause);
   }
@@ -62,8 +61,7 @@ class Patience {
     if (now - since_ >= most_) return false;
     if (!told_ && now - begun_ > 3s) {
       told_ = true;
-      if (tells_)
-        tell(fmt::format("cairn {}: {}, or wait until its run ends\n", command_, drain.error));
+      if (tells_) tell("cairn {}: {}, or wait until its run ends\n", command_, drain.error);
     }
     return true;
   }

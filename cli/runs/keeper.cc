@@ -390,7 +390,7 @@ class Keeper {
   const std::string locks_;
   Backoff backoff_;
   std::string problem_;
-  std::string first_problem_;  // of the drain under way
+  std::string first_problem_;                            // of the drain under way
   std::atomic<Clock::time_point> heard_ = Clock::now();  // when lower answered last
   std::mutex telling_;                                   // of what follows, up to the blank line
   KeeperReports reports_;
@@ -403,7 +403,7 @@ class Keeper {
   uint64_t drained_before_ = 0;  // bytes that earlier passes have drained
   uint64_t drained_now_ = 0;
   uint64_t written_now_ = 0;  // since began_; never goes back
-  Clock::time_point next_;  // when to look at the cover again
+  Clock::time_point next_;    // when to look at the cover again
   Clock::time_point told_at_;
   Clock::time_point began_;
   Clock::time_point looked_;
@@ -439,7 +439,7 @@ int start_keeper(const Config& config, const std::string& pool, const std::strin
     inform(
         fmt::format("{}: another process drains it in the background already, in the mode of its "
                     "run",
-                    printable(directory)));
+                    directory));
   std::array<std::string, order_words> words = {
       pool,
       directory,

@@ -46,7 +46,7 @@ void KeeperLog::read_lines() {
     ssize_t n = 0;
     while ((n = read(pipe_, bytes, sizeof bytes)) > 0) {
       for (const char c : std::string(bytes, static_cast<size_t>(n))) {
-        if (c == '\n') note(fmt::format("cairn run: {}\n", printable(line)));
+        if (c == '\n') note("cairn run: " + line);
         c == '\n' ? line.clear() : line.push_back(c);
       }
     }

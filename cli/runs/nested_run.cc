@@ -130,8 +130,8 @@ Wait wait_to_be_last(PlaceLock& running, const std::string& directory) {
     if (!told) {
       std::string who;
       for (int pid : others) who += fmt::format("{} {}", who.empty() ? ": process" : ",", pid);
-      tell(fmt::format("cairn run: waiting for other runs in {} to end{}\n", directory,
-                       unseen ? ", which cannot be seen from here" : who));
+      tell("cairn run: waiting for other runs in {} to end{}\n", directory,
+           unseen ? ", which cannot be seen from here" : who);
     }
     told = true;
     return !unseen || waited < most_wait_for_unseen;

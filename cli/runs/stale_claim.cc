@@ -76,6 +76,7 @@ Claimed claim_of(const std::string& path) {
   uid_t owner = 0;
   const std::string text = text_of(directory, ".cairn-claim", &owner);
   Claimed claim{value_of(text, "host"), value_of(text, "pool")};
+  claim.owner = owner;
   // A claim that any user can write must not lead to a path where the kernel waits (an
   // automounter).
   claim.is_followed = claim.pool.starts_with('/') && is_believed(directory, owner);

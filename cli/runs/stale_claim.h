@@ -19,6 +19,7 @@ struct Claimed {
   std::string pool;
   bool here = false;
   bool is_followed = false;
+  unsigned owner = 0;  // the user who owns the claim
   // This host's pool at `path` covered the directory, and is not there any more.
   [[nodiscard]] bool is_lost(const std::string& path) const;
 };

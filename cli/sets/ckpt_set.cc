@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "text/error.h"
+#include "text/output.h"
 
 namespace cairn::cli {
 namespace {
@@ -186,7 +187,8 @@ std::string attribute_text(const CkptAttribute& attribute) {
   std::string text;
   for (size_t i = 0; i < std::min<size_t>(attribute.count, most); ++i) {
     const Json value = value_json(attribute, i);
-    text += (i == 0 ? "" : ", ") + (value.is_string() ? value.get<std::string>() : value.dump());
+    text +=
+        (i == 0 ? "" : ", ") + (value.is_string() ? value.get<std::string>() : json_line(value));
   }
   return attribute.count > most ? text + ", ..." : text;
 }

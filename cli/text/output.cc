@@ -1,6 +1,6 @@
 #include "text/output.h"
 
-#include <fmt/format.h>
+#include <cairn/adapter/printable.h>
 #include <signal.h>  // NOLINT: sigtimedwait
 #include <time.h>    // NOLINT: its timespec
 
@@ -22,6 +22,40 @@ size_t width(const std::string& text) {
   }));
 }
 
+constexpr const char* to_end_of_line = "\x1b[K";  // a terminal clears what stands there
+
+std::string without_hidden(std::string_view text, bool keeps_lines) {
+  std::string shown;
+  while (!text.empty()) {
+    int hidden = 0;
+    const size_t bytes = cairn_first_character(text.data(), text.size(), &hidden);
+    const bool stays = hidden == 0 || (keeps_lines && text[0] == '\n');
+    for (const char c : text.substr(0, bytes)) {
+      if (stays)
+        shown += c;
+      else
+        shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    text.remove_prefix(bytes);
+  }
+  return shown;
+}
+
+void write_to_stderr(const std::string& text) {
+  sigset_t pipe;
+  sigset_t before;
+  sigset_t waiting;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&waiting);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  constexpr timespec now{};
+  if (sigismember(&waiting, SIGPIPE) == 0) sigtimedwait(&pipe, nullptr, &now);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 }  // namespace
 
 Table::Table(std::vector<std::string> headings, std::vector<size_t> right)
@@ -29,6 +63,7 @@ Table::Table(std::vector<std::string> headings, std::vector<size_t> right)
 
 void Table::row(std::vector<std::string> cells) {
   cells.resize(headings_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 
@@ -54,49 +89,34 @@ std::string Table::text() const {
   return text;
 }
 
-void print(const std::string& text) {
+std::string printable(std::string_view text) { return without_hidden(text, false); }
+
+void print_lines(std::string_view lines) {
+  const std::string text = without_hidden(lines, true);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     throw Error(exit_failed, system_error("standard output", errno));
 }
 
 void print_json(const Json& json) {
-  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+}
+
+std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 void flush_output() {
   if (std::fflush(stdout) != 0) throw Error(exit_failed, system_error("standard output", errno));
 }
 
-void tell(const std::string& text) {
-  sigset_t pipe;
-  sigset_t before;
-  sigset_t waiting;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  sigpending(&waiting);
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-  constexpr timespec now{};
-  if (sigismember(&waiting, SIGPIPE) == 0) sigtimedwait(&pipe, nullptr, &now);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+void tell_lines(std::string_view lines) { write_to_stderr(without_hidden(lines, true)); }
 
-std::string printable(const std::string& name) {
-  std::string text;
-  for (char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      text += fmt::format("\\x{:02x}", byte);
-    else
-      text += c;
-  }
-  return text;
-}
+void show_over(std::string_view line) { write_to_stderr("\r" + printable(line) + to_end_of_line); }
+
+void clear_line() { write_to_stderr(std::string("\r") + to_end_of_line); }
 
 std::string json_text(const std::string& bytes) {
-  const std::string quoted = Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(quoted).get<std::string>();
+  return Json::parse(json_line(Json(bytes))).get<std::string>();
 }
 
 void set_log_level(const std::string& level) {
@@ -104,15 +124,15 @@ void set_log_level(const std::string& level) {
 }
 
 void warn(const std::string& text) {
-  if (log_level >= 1) tell(fmt::format("cairn: warning: {}\n", text));
+  if (log_level >= 1) tell("cairn: warning: {}\n", text);
 }
 
-void note(const std::string& line) {
-  if (log_level >= 1) tell(line);
+void note(const std::string& text) {
+  if (log_level >= 1) tell("{}\n", text);
 }
 
 void inform(const std::string& text) {
-  if (log_level >= 2) tell(fmt::format("cairn: {}\n", text));
+  if (log_level >= 2) tell("cairn: {}\n", text);
 }
 
 }  // namespace cairn::cli

@@ -3,15 +3,20 @@
 // Numbers stay numbers in JSON (sizes in bytes, keys end in _bytes); people get units.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace cairn::cli {
 
 using Json = nlohmann::ordered_json;
 
-// Columns are as wide as their widest cell; those named in `right` are aligned to the right.
+// Columns are as wide as their widest cell; those named in `right` are aligned to the right. Cells
+// are printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> headings, std::vector<size_t> right = {});
@@ -25,18 +30,55 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Writes to stdout; a reader that has gone (SIGPIPE aside) or a full disk is an error.
-void print(const std::string& text);
+// A text of one line as a terminal may show it: hidden characters, line ends among them, as \xNN
+// (cairn/adapter/printable.h). A text that is printable already stays as it is.
+std::string printable(std::string_view text);
+
+namespace detail {
+template <typename T>
+auto shown(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    return printable(std::string_view(value));
+  else
+    return value;
+}
+template <typename... Values>
+std::string format_values(fmt::string_view format, const Values&... values) {
+  return fmt::vformat(format, fmt::make_format_args(values...));
+}
+}  // namespace detail
+
+// As fmt::format, for what a terminal shows: every text among the values becomes printable. Line
+// ends are those of `format`.
+template <typename... Values>
+std::string shown_format(fmt::format_string<const Values&...> format, const Values&... values) {
+  return detail::format_values(format, detail::shown(values)...);
+}
+
+// Writes lines to stdout, with hidden characters other than line ends as \xNN. A reader that has
+// gone (SIGPIPE aside) or a full disk is an error.
+void print_lines(std::string_view lines);
+template <typename... Values>
+void print(fmt::format_string<const Values&...> format, const Values&... values) {
+  print_lines(shown_format<Values...>(format, values...));
+}
 void print_json(const Json& json);
+// JSON in one line, in ASCII. Bytes that are not UTF-8 become U+FFFD.
+std::string json_line(const Json& json);
 // Throws if what was printed did not arrive.
 void flush_output();
 
 // Writes to stderr. Where nobody can be told (a full disk, a reader that has gone), the work goes
 // on: a run whose program has ended still drains.
-void tell(const std::string& text);
+void tell_lines(std::string_view lines);
+template <typename... Values>
+void tell(fmt::format_string<const Values&...> format, const Values&... values) {
+  tell_lines(shown_format<Values...>(format, values...));
+}
+// The line that stderr shows last, on a terminal: shows another one in its place, or none.
+void show_over(std::string_view line);
+void clear_line();
 
-// A name as a terminal may safely show it: control characters as \xNN. For JSON use json_text.
-std::string printable(const std::string& name);
 // Valid UTF-8 for JSON: bytes that are none become U+FFFD.
 std::string json_text(const std::string& bytes);
 
@@ -44,7 +86,7 @@ std::string json_text(const std::string& bytes);
 void set_log_level(const std::string& level);
 void warn(const std::string& text);
 void inform(const std::string& text);
-// As warn(), word for word.
-void note(const std::string& line);
+// As warn(), with nothing in front of the line.
+void note(const std::string& text);
 
 }  // namespace cairn::cli

@@ -47,7 +47,7 @@ double Progress::seconds() const {
 }
 
 void Progress::hide() {
-  if (visible_) std::fputs("\r\x1b[K", stderr);
+  if (visible_) clear_line();
   visible_ = false;
 }
 
@@ -57,8 +57,7 @@ void Progress::show(uint64_t done, uint64_t total) {
   if (visible_ && now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;
   visible_ = true;
-  tell(fmt::format("\r{}\x1b[K",
-                   line(label_, done, total, unit_bytes_, seconds(), terminal_columns())));
+  show_over(line(label_, done, total, unit_bytes_, seconds(), terminal_columns()));
 }
 
 int Progress::callback(void* progress, uint64_t done, uint64_t total) {

@@ -4,11 +4,21 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cairn/adapter/printable.h"
+
 namespace cairn {
 namespace {
 
 // Initial-exec: a preloaded library must not make the dynamic linker allocate on first use.
 thread_local __attribute__((tls_model("initial-exec"))) char detail[detail_capacity];
+
+// Paths and names of others stand in details. Callers print them.
+void make_printable() {
+  char text[detail_capacity];
+  const size_t length = std::strlen(detail);
+  std::memcpy(text, detail, length);
+  cairn_printable(detail, sizeof detail, text, length);
+}
 
 }  // namespace
 
@@ -17,6 +27,7 @@ Status fail(int errno_value, const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(detail, sizeof detail, format, arguments);
   va_end(arguments);
+  make_printable();
   return Status(errno_value);
 }
 
@@ -30,6 +41,7 @@ Status annotate(Status cause, const char* format, ...) {
   if (used >= 0 && used < detail_capacity) {
     std::snprintf(detail + used, sizeof detail - static_cast<size_t>(used), ": %s", before);
   }
+  make_printable();
   return cause;
 }
 

@@ -32,8 +32,8 @@ class [[nodiscard]] Status {
   int code_ = 0;
 };
 
-// Builds a failure and records its detail text (printf form, at most detail_capacity - 1 bytes) for
-// this thread. Async-signal-safe apart from the formatting of floating point, which is not used.
+// Builds a failure and records its detail text for this thread: printf form, printable, at most
+// detail_capacity - 1 bytes. Async-signal-safe apart from floating point, which is not used.
 [[gnu::format(printf, 2, 3)]] Status fail(int errno_value, const char* format, ...);
 
 // Puts "format: " in front of the detail text that is there, and returns `cause` unchanged: for a

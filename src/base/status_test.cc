@@ -31,6 +31,16 @@ TEST(Status, AnnotatePutsItsTextInFrontAndKeepsTheCause) {
   EXPECT_STREQ(last_detail(), "segment 3: media error");
 }
 
+TEST(Status, DetailIsPrintable) {
+  static_cast<void>(fail(ENOENT, "%s", "a\x1b[31m\x9b\xc2\x9b\xe2\x80\xae\nb\xc3\xa9"));
+  EXPECT_STREQ(last_detail(), "a\\x1b[31m\\x9b\\xc2\\x9b\\xe2\\x80\\xae\\x0ab\xc3\xa9");
+  static_cast<void>(annotate(Status(ENOENT), "%s", "\x7f"));
+  EXPECT_EQ(std::string(last_detail()).substr(0, 7), "\\x7f: a");
+  const std::string all_hidden(detail_capacity - 1, '\x1b');
+  static_cast<void>(fail(ENOENT, "%s", all_hidden.c_str()));
+  EXPECT_EQ(std::string(last_detail()).size(), (detail_capacity - 1U) / 4 * 4);
+}
+
 TEST(Status, LongDetailIsCutNotOverrun) {
   const std::string text(2 * detail_capacity, 'x');
   EXPECT_EQ(fail(EINVAL, "%s", text.c_str()).code(), EINVAL);

@@ -49,6 +49,15 @@ class Forge {
     const WriteWindow window;
     set_type(find(map_of(directory), text), type);
   }
+  // The file is a device, /dev/null for one.
+  void device(cairn_ino directory, const std::string& text, uint64_t device) {
+    const file::DirentSlot slot = find(map_of(directory), text);
+    const file::Map map = map_of(slot.inode);
+    const WriteWindow window;
+    pool_.store(map.inode->mode, (map.inode->mode.load() & ~uint64_t{S_IFMT}) | S_IFCHR);
+    pool_.store(map.inode->rdev, device);
+    set_type(slot, S_IFCHR >> 12);
+  }
   // The name was removed.
   void whiteout(cairn_ino directory, const std::string& text) {
     const file::Map map = map_of(directory);

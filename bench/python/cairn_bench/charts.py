@@ -1,9 +1,9 @@
 """Charts of the page as inline SVG: phases with their stragglers, and rates by number of ranks."""
 
-import html
 import math
 import statistics
 
+from .markup import fill, joined
 from .strips import nice
 
 WIDTH, LABEL, ROW, RIGHT = 640, 130, 26, 20
@@ -12,8 +12,14 @@ THIN, MOST_BARS = 4, 32  # height of a rank's bar, and how many a system has at 
 COLOURS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#999999")
 
 
-def escape(text):
-    return html.escape(str(text))
+def begin(title, height):
+    return fill(
+        '<svg viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
+        "<title>{title}</title>",
+        width=WIDTH,
+        height=height,
+        title=title,
+    )
 
 
 def phase_medians(phases):
@@ -66,44 +72,58 @@ def phase_chart(title, rows):
     span = WIDTH - LABEL - RIGHT
     tall = {label: max(ROW - 10, THIN * len(bars)) for label, bars in rows}
     height = sum(tall.values()) + 10 * len(rows) + 46
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>"
-    ]
+    parts = [begin(title, height)]
     x = LABEL
     for number, name in enumerate(names):
         parts.append(
-            f'<rect x="{x}" y="4" width="10" height="10" fill="{COLOURS[number % len(COLOURS)]}"/>'
-            f'<text class="axis" x="{x + 14}" y="13">{escape(name)}</text>'
+            fill(
+                '<rect x="{}" y="4" width="10" height="10" fill="{}"/>'
+                '<text class="axis" x="{}" y="13">{}</text>',
+                x,
+                COLOURS[number % len(COLOURS)],
+                x + 14,
+                name,
+            )
         )
         x += 24 + 7 * len(name)
     y = 24.0
     for label, bars in rows:
         middle = y + tall[label] / 2 + 4
         parts.append(
-            f'<text x="{LABEL - 8}" y="{middle:.1f}" text-anchor="end">{escape(label)}</text>'
+            fill('<text x="{}" y="{:.1f}" text-anchor="end">{}</text>', LABEL - 8, middle, label)
         )
         each = tall[label] / len(bars)
         for number, (what, bar) in enumerate(bars):
             x = float(LABEL)
             told = ", ".join(f"{name} {seconds:.4f} s" for name, seconds in bar.items())
-            parts.append(f"<g><title>{escape(f'{label}: {what}: {told}')}</title>")
+            parts.append(fill("<g><title>{}: {}: {}</title>", label, what, told))
             for name, seconds in bar.items():
                 width = span * seconds / longest
                 colour = COLOURS[names.index(name) % len(COLOURS)]
                 parts.append(
-                    f'<rect x="{x:.1f}" y="{y + each * number:.1f}" width="{max(width, 0.5):.1f}" '
-                    f'height="{max(each - 1, 1):.1f}" fill="{colour}"/>'
+                    fill(
+                        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"/>',
+                        x,
+                        y + each * number,
+                        max(width, 0.5),
+                        max(each - 1, 1),
+                        colour,
+                    )
                 )
                 x += width
-            parts.append("</g>")
+            parts.append(fill("</g>"))
         y += tall[label] + 10
     parts.append(
-        f'<text class="axis" x="{LABEL}" y="{height - 8}">0</text>'
-        f'<text class="axis" x="{WIDTH - RIGHT}" y="{height - 8}" text-anchor="end">'
-        f"{longest:.3g} s</text></svg>"
+        fill(
+            '<text class="axis" x="{left}" y="{y}">0</text>'
+            '<text class="axis" x="{right}" y="{y}" text-anchor="end">{longest:.3g} s</text></svg>',
+            left=LABEL,
+            right=WIDTH - RIGHT,
+            y=height - 8,
+            longest=longest,
+        )
     )
-    return "".join(parts)
+    return joined(parts)
 
 
 def part_of(name):
@@ -126,39 +146,64 @@ def latency_chart(title, lines):
         x = left + (WIDTH - left - right) * across
         return f"{x:.1f},{(height - bottom) - (height - bottom - 10) * part:.1f}"
 
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>"
-    ]
+    parts = [begin(title, height)]
     for part in (0, 0.5, 0.9, 1):
         y = place(10**low, part).split(",")[1]
         parts.append(
-            f'<line class="grid" x1="{left}" y1="{y}" x2="{WIDTH - right}" y2="{y}"/>'
-            f'<text class="axis" x="{left - 6}" y="{y}" text-anchor="end">{part * 100:g} %</text>'
+            fill(
+                '<line class="grid" x1="{}" y1="{y}" x2="{}" y2="{y}"/>'
+                '<text class="axis" x="{}" y="{y}" text-anchor="end">{:g} %</text>',
+                left,
+                WIDTH - right,
+                left - 6,
+                part * 100,
+                y=y,
+            )
         )
     for power in range(low, high + 1):
         x = place(10**power, 0).split(",")[0]
         parts.append(
-            f'<line class="grid" x1="{x}" y1="10" x2="{x}" y2="{height - bottom}"/>'
-            f'<text class="axis" x="{x}" y="{height - 18}" text-anchor="middle">'
-            f"{10 ** (power - 3):g}</text>"
+            fill(
+                '<line class="grid" x1="{x}" y1="10" x2="{x}" y2="{}"/>'
+                '<text class="axis" x="{x}" y="{}" text-anchor="middle">{:g}</text>',
+                height - bottom,
+                height - 18,
+                10 ** (power - 3),
+                x=x,
+            )
         )
     for number, (label, points) in enumerate(lines.items()):
         colour = COLOURS[number % len(COLOURS)]
         ordered = sorted(points.items(), key=lambda point: part_of(point[0]))
         drawn = " ".join(place(value, part_of(name)) for name, value in ordered)
-        parts.append(
-            f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2">'
-            f"<title>{escape(label)}</title></polyline>"
-            f'<text x="{WIDTH - right + 34}" y="{20 + 18 * number}">{escape(label)}</text>'
-            f'<line x1="{WIDTH - right + 12}" x2="{WIDTH - right + 28}" y1="{16 + 18 * number}" '
-            f'y2="{16 + 18 * number}" stroke="{colour}" stroke-width="3"/>'
-        )
+        parts.append(line_with_name(label, drawn, colour, WIDTH - right, 16 + 18 * number))
     parts.append(
-        f'<text class="axis" x="{left}" y="{height - 2}">part of the calls that were done after '
-        "so many µs</text></svg>"
+        fill(
+            '<text class="axis" x="{}" y="{}">part of the calls that were done after '
+            "so many µs</text></svg>",
+            left,
+            height - 2,
+        )
     )
-    return "".join(parts)
+    return joined(parts)
+
+
+def line_with_name(label, points, colour, right, y):
+    """A line of a chart, and its name beside the chart. right: where the chart ends."""
+    return fill(
+        '<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2">'
+        "<title>{label}</title></polyline>"
+        '<text x="{text_x}" y="{text_y}">{label}</text>'
+        '<line x1="{x1}" x2="{x2}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="3"/>',
+        points=points,
+        colour=colour,
+        label=label,
+        text_x=right + 34,
+        text_y=y + 4,
+        x1=right + 12,
+        x2=right + 28,
+        y=y,
+    )
 
 
 def scaling_chart(title, lines, unit):
@@ -174,20 +219,29 @@ def scaling_chart(title, lines, unit):
         x = left + (WIDTH - left - right) * (ranks - counts[0]) / (counts[-1] - counts[0])
         return f"{x:.1f},{(height - bottom) - (height - bottom - 10) * min(rate / top, 1):.1f}"
 
-    parts = [
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>"
-    ]
+    parts = [begin(title, height)]
     for part in (0, 0.5, 1):
         y = place(counts[0], top * part).split(",")[1]
         parts.append(
-            f'<line class="grid" x1="{left}" y1="{y}" x2="{WIDTH - right}" y2="{y}"/>'
-            f'<text class="axis" x="{left - 6}" y="{y}" text-anchor="end">{top * part:g}</text>'
+            fill(
+                '<line class="grid" x1="{}" y1="{y}" x2="{}" y2="{y}"/>'
+                '<text class="axis" x="{}" y="{y}" text-anchor="end">{:g}</text>',
+                left,
+                WIDTH - right,
+                left - 6,
+                top * part,
+                y=y,
+            )
         )
     for ranks in counts:
         x = place(ranks, 0).split(",")[0]
         parts.append(
-            f'<text class="axis" x="{x}" y="{height - 12}" text-anchor="middle">{ranks}</text>'
+            fill(
+                '<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>',
+                x,
+                height - 12,
+                ranks,
+            )
         )
     for number, (label, points) in enumerate(lines.items()):
         colour = COLOURS[number % len(COLOURS)]
@@ -196,14 +250,16 @@ def scaling_chart(title, lines, unit):
         end = min(max(points), first * top / points[first])
         ideal = f"{place(first, points[first])} {place(end, points[first] * end / first)}"
         parts.append(
-            f'<polyline points="{ideal}" fill="none" stroke="{colour}" stroke-dasharray="3 4"/>'
-            f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2">'
-            f"<title>{escape(label)}</title></polyline>"
-            f'<text x="{WIDTH - right + 34}" y="{20 + 18 * number}">{escape(label)}</text>'
-            f'<line x1="{WIDTH - right + 12}" x2="{WIDTH - right + 28}" y1="{16 + 18 * number}" '
-            f'y2="{16 + 18 * number}" stroke="{colour}" stroke-width="3"/>'
+            fill(
+                '<polyline points="{}" fill="none" stroke="{}" stroke-dasharray="3 4"/>',
+                ideal,
+                colour,
+            )
         )
+        parts.append(line_with_name(label, drawn, colour, WIDTH - right, 16 + 18 * number))
     parts.append(
-        f'<text class="axis" x="{left}" y="{height - 1}">{escape(unit)} by ranks</text></svg>'
+        fill(
+            '<text class="axis" x="{}" y="{}">{} by ranks</text></svg>', left, height - 1, unit
+        )
     )
-    return "".join(parts)
+    return joined(parts)

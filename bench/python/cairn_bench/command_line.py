@@ -5,7 +5,7 @@ import datetime
 import os
 import pathlib
 import re
-import sys
+import shlex
 
 from . import cells as cells_module
 from . import (
@@ -33,6 +33,7 @@ from . import (
 )
 from .errors import Mistake
 from .systems import System
+from .terminal import Parser, say, tell
 
 # Options of sbatch that `submit` passes on.
 SBATCH = ("nodes", "ntasks", "ntasks-per-node", "time", "mem", "partition", "account", "qos")
@@ -43,7 +44,7 @@ Exit codes: 0 all cells ran and their data were right; 1 a cell failed, hung or 
 
 
 def main(words):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="cairn bench",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Run I/O kernels on several systems, and show what each gives.",
@@ -152,14 +153,14 @@ def main(words):
         return action[given.command](given)
     except Mistake as mistake:
         for line in mistake.lines:
-            print(f"cairn bench: {line}", file=sys.stderr)
+            tell(line)
         return mistake.code
     except BrokenPipeError:
         return 1
     except OSError as error:
         if error.filename is None:
             raise
-        print(f"cairn bench: {error.filename}: {error.strerror}", file=sys.stderr)
+        tell(f"{error.filename}: {error.strerror}")
         return 1
 
 
@@ -186,9 +187,9 @@ def run_command(given):
         raise Mistake([f"{path}: no cell to run", *left_out])
     systems = {name: systems[name] for name in dict.fromkeys(cell.system for cell in cells)}
     for line in left_out:
-        print(f"cairn bench: left out: {line}", file=sys.stderr)
+        tell(f"left out: {line}")
     if given.dry_run:
-        print("\n".join(plan(matrix, cells, systems)))
+        say(*plan(matrix, cells, systems))
     needed = limits.needed(cells, systems, matrix["limits"])
     wrong = space.what_does_not_fit(cells, needed, systems)
     if wrong:
@@ -216,7 +217,7 @@ def chosen_size(matrix, digest, systems, cells, needed):
     """The scale that fits the target time; None if that was interrupted."""
     walls, of_limits = [], 0.0
     for scale in sizing.SMALL:
-        print(f"cairn bench: trying {scale:g} of the sizes", file=sys.stderr, flush=True)
+        tell(f"trying {scale:g} of the sizes")
         small = rescaled(matrix, cells, matrix["scale"] * scale)
         runner = rounds.Runner(matrix, digest, small, [], systems, [])
         by_name = {cell.key: cell.name for cell in small}
@@ -224,12 +225,12 @@ def chosen_size(matrix, digest, systems, cells, needed):
         if runner.reason == "complete" and scale == sizing.SMALL[-1]:
             of_limits = sum(runner.walls(needed).values())
         if runner.reason == "interrupted":
-            print("cairn bench: interrupted before the first round", file=sys.stderr)
+            tell("interrupted before the first round")
             return None
     wanted = pilot.settings(matrix)
     count = matrix["warmup"] + (wanted["rounds"] + wanted["most"] if wanted else matrix["rounds"])
     choice = sizing.choose(walls, matrix["target_s"], count, of_limits)
-    print(f"cairn bench: {sizing.text(choice)}", file=sys.stderr, flush=True)
+    tell(sizing.text(choice))
     return choice
 
 
@@ -291,12 +292,11 @@ def run_all(runner, results):
     log = history.beside(results.path.parent)
     history.append(log, found)
     show(found, target, log)
-    print(f"\n{results.path}\n{target}")
+    say("", results.path, target)
     if reason == "interrupted":
-        print(
-            "cairn bench: interrupted; the finished rounds are kept; to go on: "
-            f"cairn bench run --resume {results.path.parent}",
-            file=sys.stderr,
+        tell(
+            "interrupted; the finished rounds are kept; to go on: "
+            f"cairn bench run --resume {shlex.quote(str(results.path.parent))}"
         )
         return 130
     return 1 if any(record["status"] != "ok" for record in found.results) else 0
@@ -307,13 +307,13 @@ def report_command(given):
     found = store.load(path)
     target = given.output or path.parent / "report.html"
     show(found, target, history.beside(path.parent), named=given.output is not None)
-    print(f"\n{target}")
+    say("", target)
     if given.figures is not None:
         past = history.of_run(found, history.beside(path.parent))
         paths = figure_files.write(figures.Figures(found), given.figures, past)
-        print(f"{given.figures}: {len(paths)} files")
+        say(f"{given.figures}: {len(paths)} files")
         if not figure_files.available():
-            print("cairn bench: no vl-convert-python: Vega-Lite files only", file=sys.stderr)
+            tell("no vl-convert-python: Vega-Lite files only")
     return 1 if any(record["status"] != "ok" for record in found.results) else 0
 
 
@@ -323,7 +323,7 @@ def add_command(given):
     log = history.beside(path.parent)
     history.append(log, found)
     write_page(found, path.parent / "report.html", log)
-    print(path.parent / "report.html")
+    say(path.parent / "report.html")
     return 0
 
 
@@ -333,14 +333,11 @@ def compare_command(given):
     found = compare.rows(one, other)
     if not found:
         raise Mistake(f"{given.a}, {given.b}: no cell in common", code=1)
-    print("\n".join(summary.columns(compare.table(found), {0, 1, 3, 6, 9})))
-    print("\n" + "\n".join(compare.notes(one, other, found)))
+    say(*summary.columns(compare.table(found), {0, 1, 3, 6, 9}), "")
+    say(*compare.notes(one, other, found))
     broken = [(row, one) for one in rules for row in found if one.broken_by(row)]
     for row, one in broken:
-        print(
-            f"cairn bench: {row.name}: ratio {row.ratio.ratio:.3f} {one.sign} {one.bound:g}",
-            file=sys.stderr,
-        )
+        tell(f"{row.name}: ratio {row.ratio.ratio:.3f} {one.sign} {one.bound:g}")
     return 1 if broken else 0
 
 
@@ -350,17 +347,17 @@ def submit_command(given):
     output = given.output.absolute()
     text = slurm.script(matrix["name"], path.absolute(), output, given.more, options)
     if given.print:
-        print(text, end="")
+        say(*text.removesuffix("\n").split("\n"))
         return 0
     target = output.with_name(output.name + ".sbatch")
     target.parent.mkdir(parents=True, exist_ok=True)
     files.replace(target, text)
-    print(slurm.submit(target))
+    say(*slurm.submit(target).split("\n"))
     return 0
 
 
 def show(found, target, log, named=False):
-    print("\n".join(summary.lines(figures.Figures(found))))
+    say(*summary.lines(figures.Figures(found)))
     write_page(found, target, log, named)
 
 

@@ -120,7 +120,7 @@ class LimitSeries:
     @property
     def short(self):
         """copy, device write by fio, one-sided read between nodes"""
-        name = limits_module.NAMES[self.access]
+        name = limits_module.NAMES.get(self.access, self.access)
         if self.kind == "device":
             return f"{name} by {self.tool}"
         if self.kind == "network":

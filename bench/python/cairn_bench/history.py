@@ -7,11 +7,11 @@ again appends its figures anew: the last line of a run and figure counts.
 import dataclasses
 import json
 import os
-import sys
 
-from . import SCHEMA, files, judged
+from . import SCHEMA, files, judged, records
 from .errors import Mistake
 from .figures import Figures
+from .terminal import tell
 
 NAME = "history.jsonl"
 
@@ -64,7 +64,7 @@ def append(path, results):
     try:
         descriptor = files.opened_to_append(path)
     except Mistake as mistake:  # others may have put something there
-        print(f"cairn bench: no history is kept: {mistake}", file=sys.stderr)
+        tell(f"no history is kept: {mistake}")
         return
     try:
         os.write(descriptor, text.encode())
@@ -84,13 +84,13 @@ class Past:
 
 
 def load(path):
-    """All records of a history; none if there is no file. A line that is not JSON is left out."""
+    """All records of a history; none if there is no file. Other lines are left out."""
     if not path.exists():
         return []
     try:
         text = files.read_text(path, files.RESULTS_BYTES)
     except Mistake as mistake:
-        print(f"cairn bench: no history is shown: {mistake}", file=sys.stderr)
+        tell(f"no history is shown: {mistake}")
         return []
     found = []
     for line in text.split("\n"):
@@ -99,26 +99,27 @@ def load(path):
         except ValueError:
             continue
         if isinstance(record, dict) and record.get("record") == "figure":
-            found.append(record)
+            if not records.problem(record):
+                found.append(record)
     return found
 
 
 def of_run(results, path):
     """{(kernel, access, ranks, system): Past} where earlier runs of this host did the same work."""
-    records = {}
+    newest = {}
     for record in [*load(path), *lines_of(results)]:
-        records[record["run"], record["cell"], record["access"]] = record
+        newest[record["run"], record["cell"], record["access"]] = record
     runs = {results.run["run"]}
     runs |= {
         f"{name} {record['started']}" for name, record in judged.newest(results).items()
     }
     host = results.run["environment"]["host"]
     found = {}
-    for mine in [record for record in records.values() if record["run"] in runs]:
+    for mine in [record for record in newest.values() if record["run"] in runs]:
         same = sorted(
             (
                 record
-                for record in records.values()
+                for record in newest.values()
                 if (record["cell"], record["access"], record["host"], record["unit"])
                 == (mine["cell"], mine["access"], host, mine["unit"])
                 and record["started"] <= mine["started"]

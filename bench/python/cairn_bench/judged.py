@@ -5,11 +5,11 @@ counts. A page shows those of its own results, else those of the directory `judg
 
 import datetime
 import hashlib
-import sys
 import uuid
 
-from . import SCHEMA, files, machine, store
+from . import SCHEMA, files, machine, records, store
 from .errors import Mistake
+from .terminal import tell
 
 DIRECTORY = "judged"
 ROW = ("group", "what", "against", "unit", "median", "low", "high", "pairs")
@@ -27,19 +27,25 @@ def read(path):
     rows = table.get("rows") if isinstance(table, dict) else None
     if not isinstance(rows, list) or any(key not in row for row in rows for key in ROW):
         raise Mistake(f"{path}: not a judged table: expected what bench_core --json writes")
-    return {
+    record = {
         "record": "judged",
+        "schema": SCHEMA,
+        "run": "",
         "table": path.stem,
         "started": changed.isoformat(timespec="milliseconds"),
         "facts": table.get("facts", {}),
         "rows": rows,
         "not_measured": table.get("not_measured", []),
     }
+    wrong = records.problem(record)
+    if wrong:
+        raise Mistake(f"{path}: not a judged table: {wrong}")
+    return record
 
 
 def add(directory, paths):
     """Appends tables to the results of a directory, which are made if there are none."""
-    records = [read(path) for path in paths]
+    tables = [read(path) for path in paths]
     target = directory / "results.jsonl"
     if target.exists():
         run = store.load(target).run["run"]
@@ -51,8 +57,8 @@ def add(directory, paths):
         results.add(run_without_cells(run))
         end = {"record": "end", "finished": store.now(), "reason": "complete"}
         results.add({**end, "schema": SCHEMA, "run": run})
-    for record in records:
-        results.add({**record, "schema": SCHEMA, "run": run})
+    for record in tables:
+        results.add({**record, "run": run})
     results.close()
     return target
 
@@ -94,7 +100,7 @@ def of_page(results, directory):
     try:
         other = store.load(beside)
     except Mistake as mistake:  # others may have put it there
-        print(f"cairn bench: no judged tables are shown: {mistake}", file=sys.stderr)
+        tell(f"no judged tables are shown: {mistake}")
         return {}
     host = results.run["environment"]["host"]
     return newest(other) if other.run["environment"]["host"] == host else {}

@@ -3,6 +3,8 @@
 import sys
 import time
 
+from .terminal import printable, tell
+
 
 def clock(seconds):
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
@@ -26,7 +28,7 @@ class Lines:
         pass
 
     def note(self, text):
-        print(f"cairn bench: {text}", file=sys.stderr, flush=True)
+        tell(text)
 
     def advance(self, steps=1):
         self.done += steps
@@ -47,8 +49,9 @@ class Lines:
 class Bar(Lines):
     """The same as a bar, for a terminal."""
 
-    def __init__(self, total, rich_progress):
+    def __init__(self, total, rich_progress, escape):
         super().__init__(total)
+        self.escape = escape  # of rich's own markup, such as [link]
         self.rich = rich_progress.Progress(
             rich_progress.TextColumn("{task.description}"),
             rich_progress.BarColumn(),
@@ -67,9 +70,10 @@ class Bar(Lines):
         self.rich.stop()
 
     def starts(self, text):
-        self.rich.update(self.task, description=text)
+        self.rich.update(self.task, description=self.escape(printable(text)))
 
     def note(self, text):
+        text = printable(text)
         self.rich.console.print(f"cairn bench: {text}", markup=False, highlight=False)
 
     def advance(self, steps=1):
@@ -88,10 +92,11 @@ def of(total):
     if sys.stderr.isatty():
         try:
             import rich.console
+            import rich.markup
             import rich.progress
 
             rich.progress.Console = rich.console.Console
-            return Bar(total, rich.progress)
+            return Bar(total, rich.progress, rich.markup.escape)
         except ImportError:
             pass
     return Lines(total)

@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 
-from . import files
+from . import files, records
 from .errors import Mistake
 
 PIECE = 1 << 20
@@ -89,8 +89,9 @@ def load(path):
             if number >= len(lines):
                 break
             raise Mistake(f"{path}:{number}: not JSON: {error}", code=1) from error
-        if not isinstance(record, dict):
-            raise Mistake(f"{path}:{number}: not a record, which is a JSON object", code=1)
+        wrong = records.problem(record)
+        if wrong:
+            raise Mistake(f"{path}:{number}: not a record of cairn bench: {wrong}", code=1)
         kind = record.get("record")
         if kind == "run":
             run = record
@@ -108,4 +109,8 @@ def load(path):
             end = record
     if run is None:
         raise Mistake(f"{path}: not results of cairn bench: no record of kind run")
+    for record in results:
+        for what, known in (("system", run["systems"]), ("kernel", run["matrix"]["kernels"])):
+            if record[what] not in known:
+                raise Mistake(f"{path}: result of {what} {record[what]}: the run has none", code=1)
     return Results(run, results, limits, end, plan, judged)

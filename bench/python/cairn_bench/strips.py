@@ -1,6 +1,6 @@
 """Small charts as inline SVG: a strip for each system, with dots, a median and an interval."""
 
-import html
+from .markup import fill, joined
 
 WIDTH, LABEL, HEIGHT, RIGHT = 640, 130, 26, 20
 
@@ -20,44 +20,70 @@ def strip_chart(title, series, unit):
     top = nice(max((value for one in series for value in one[1].values()), default=1))
     span = WIDTH - LABEL - RIGHT
     height = HEIGHT * len(series) + 34
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(title)}">']
+    parts = [
+        fill('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">', WIDTH, height, title)
+    ]
     for part in (0, 0.25, 0.5, 0.75, 1):
-        x = LABEL + span * part
-        parts.append(f'<line class="grid" x1="{x:.1f}" y1="6" x2="{x:.1f}" y2="{height - 24}"/>')
         parts.append(
-            f'<text class="axis" x="{x:.1f}" y="{height - 8}" text-anchor="middle">'
-            f"{top * part:g}</text>"
+            fill(
+                '<line class="grid" x1="{x:.1f}" y1="6" x2="{x:.1f}" y2="{}"/>'
+                '<text class="axis" x="{x:.1f}" y="{}" text-anchor="middle">{:g}</text>',
+                height - 24,
+                height - 8,
+                top * part,
+                x=LABEL + span * part,
+            )
         )
     parts.append(
-        f'<text class="axis" x="{LABEL - 8}" y="{height - 8}" text-anchor="end">'
-        f"{html.escape(unit)}</text>"
+        fill(
+            '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>',
+            LABEL - 8,
+            height - 8,
+            unit,
+        )
     )
     for number, (label, rates, median, interval, mark) in enumerate(series):
         y = HEIGHT * number + 20
         parts.append(
-            f'<text x="{LABEL - 8}" y="{y + 4}" text-anchor="end">{html.escape(label)}</text>'
+            fill('<text x="{}" y="{}" text-anchor="end">{}</text>', LABEL - 8, y + 4, label)
         )
         if mark:
             parts.append(
-                f'<text class="void" x="{LABEL + 6}" y="{y + 4}">{html.escape(mark)}</text>'
+                fill('<text class="void" x="{}" y="{}">{}</text>', LABEL + 6, y + 4, mark)
             )
             continue
         x = LABEL + span * median / top
         parts.append(
-            f'<rect class="median" x="{LABEL}" y="{y - 6}" height="12" '
-            f'width="{max(x - LABEL, 1):.1f}"/>'
+            fill(
+                '<rect class="median" x="{}" y="{}" height="12" width="{:.1f}"/>',
+                LABEL,
+                y - 6,
+                max(x - LABEL, 1),
+            )
         )
         if interval:
             ends = [LABEL + span * min(value / top, 1) for value in interval]
-            told = f"95 % interval {interval[0]:.0f}..{interval[1]:.0f} {unit}"
             parts.append(
-                f'<line class="interval" x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{y + 9}" '
-                f'y2="{y + 9}"><title>{html.escape(told)}</title></line>'
+                fill(
+                    '<line class="interval" x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}">'
+                    "<title>95 % interval {:.0f}..{:.0f} {}</title></line>",
+                    *ends,
+                    *interval,
+                    unit,
+                    y=y + 9,
+                )
             )
         for each, value in sorted(rates.items()):
             parts.append(
-                f'<circle cx="{LABEL + span * value / top:.1f}" cy="{y}" r="3.5">'
-                f"<title>round {each}: {value:.0f} {html.escape(unit)}</title></circle>"
+                fill(
+                    '<circle cx="{:.1f}" cy="{}" r="3.5"><title>round {}: {:.0f} {}</title>'
+                    "</circle>",
+                    LABEL + span * value / top,
+                    y,
+                    each,
+                    value,
+                    unit,
+                )
             )
-    parts.append("</svg>")
-    return "".join(parts)
+    parts.append(fill("</svg>"))
+    return joined(parts)

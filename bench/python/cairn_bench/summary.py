@@ -4,6 +4,7 @@ import statistics
 
 from . import ratios, sizes
 from .moved import medium_in_memory, moved
+from .terminal import printable
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
 
@@ -124,6 +125,7 @@ def noise_lines(figures):
 
 def columns(rows, left):
     """Rows as aligned lines; `left`: numbers of the columns that begin at the left."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(

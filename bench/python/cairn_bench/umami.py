@@ -4,8 +4,9 @@ Percentiles are those of all values but the newest. The strip's colour is that o
 percentile that the newest does not exceed. For rates, large is good.
 """
 
-import html
 import math
+
+from .markup import fill, joined
 
 PERCENTILES = (25, 50, 75, 100)
 COLOURS = ("#DA0017", "#FD6A07", "#40A43A", "#2C69A9")
@@ -61,23 +62,48 @@ def strip(title, values, unit, big_is_good=True):
     ends = [percentile(before, part) for part in WHISKERS]
     label = f"{title}: {shown(newest)} {unit}, in the {WORDS[index]} of {len(before)} earlier runs"
     parts = [
-        f'<svg class="umami" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{html.escape(label)}"><title>{html.escape(label)}</title>',
-        f'<polyline points="{line}" fill="none" stroke="{paint}" stroke-width="1.5"/>',
-        *(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2" fill="{paint}"/>' for px, py in points[:-1]),
-        f'<path d="{star(*points[-1])}" fill="{paint}"/>',
-        f'<line class="newest" x1="{PAD}" x2="{WIDTH - PAD}" y1="{y(newest):.1f}" '
-        f'y2="{y(newest):.1f}" stroke="{paint}" stroke-dasharray="4 3"/>',
-        f'<line class="whisker" x1="{middle}" x2="{middle}" y1="{y(ends[0]):.1f}" '
-        f'y2="{y(ends[1]):.1f}"/>',
-        f'<rect class="box" x="{middle - 12}" width="24" y="{y(quarters[2]):.1f}" '
-        f'height="{max(y(quarters[0]) - y(quarters[2]), 1):.1f}" fill="{paint}" '
-        'fill-opacity="0.35"/>',
-        f'<line class="whisker" x1="{middle - 12}" x2="{middle + 12}" y1="{y(quarters[1]):.1f}" '
-        f'y2="{y(quarters[1]):.1f}"/>',
-        "</svg>",
+        fill(
+            '<svg class="umami" viewBox="0 0 {} {}" role="img" aria-label="{label}">'
+            "<title>{label}</title>",
+            WIDTH,
+            HEIGHT,
+            label=label,
+        ),
+        fill(
+            '<polyline points="{}" fill="none" stroke="{}" stroke-width="1.5"/>', line, paint
+        ),
+        *(
+            fill('<circle cx="{:.1f}" cy="{:.1f}" r="2" fill="{}"/>', px, py, paint)
+            for px, py in points[:-1]
+        ),
+        fill('<path d="{}" fill="{}"/>', star(*points[-1]), paint),
+        fill(
+            '<line class="newest" x1="{}" x2="{}" y1="{y:.1f}" y2="{y:.1f}" stroke="{}" '
+            'stroke-dasharray="4 3"/>',
+            PAD,
+            WIDTH - PAD,
+            paint,
+            y=y(newest),
+        ),
+        whisker(middle, middle, *map(y, ends)),
+        fill(
+            '<rect class="box" x="{}" width="24" y="{:.1f}" height="{:.1f}" fill="{}" '
+            'fill-opacity="0.35"/>',
+            middle - 12,
+            y(quarters[2]),
+            max(y(quarters[0]) - y(quarters[2]), 1),
+            paint,
+        ),
+        whisker(middle - 12, middle + 12, y(quarters[1]), y(quarters[1])),
+        fill("</svg>"),
     ]
-    return "".join(parts)
+    return joined(parts)
+
+
+def whisker(x1, x2, y1, y2):
+    return fill(
+        '<line class="whisker" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>', x1, x2, y1, y2
+    )
 
 
 def star(x, y, radius=6.0):

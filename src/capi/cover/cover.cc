@@ -25,6 +25,7 @@
 #include "tier/drain/undrained.h"
 #include "tier/lower/lower.h"
 #include "tier/record/record.h"
+#include "tier/system/pool_rights.h"
 #include "tier/system/system.h"
 
 using cairn::fail;
@@ -112,6 +113,15 @@ Status refuse_pool_of_other(const tier::Cover& cover) {
               "%s: the pool %s belongs to user %u: root does not write that user's data to the "
               "directory; do it as that user",
               cover.path.c_str(), pool.path.c_str(), st.st_uid);
+}
+
+static void tell_of_rights(const tier::Cover& cover, const tier::DrainCalls& calls) {
+  if (geteuid() != 0 || !calls.problem || tier::gives_rights(cover.fs->pool)) return;
+  const std::string text =
+      cover.path + ": the pool " + cover.fs->pool.path +
+      " is on a file system that is mounted nosuid or nodev, or over FUSE: the files that the "
+      "drain writes are root's, without set-ID bits, access lists and devices";
+  calls.problem(text.c_str());
 }
 
 Status finish_renamings_before_drain(const tier::Cover& cover) {
@@ -220,8 +230,10 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainReport result;
   Status status = refuse_pool_of_other(*cover->cover);
-  if (status.ok())
+  if (status.ok()) {
+    cairn::capi::tell_of_rights(*cover->cover, calls);
     status = note_end(*cover->cover, drain_and_collect(*cover->cover, false, calls, &result));
+  }
   // Also after a failure: it says what was done before.
   if (report != nullptr) *report = report_of(result);
   return code(status);
@@ -288,6 +300,7 @@ int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progre
   cairn::tier::DrainToReport result;
   Status status = refuse_pool_of_other(*cover->cover);
   if (status.ok()) status = cairn::tier::find_elsewhere(*cover->cover, elsewhere, &result);
+  if (status.ok()) cairn::capi::tell_of_rights(*cover->cover, calls);
   if (status.ok())
     status = result.is_covered ? drain_and_collect(*cover->cover, true, calls, &result.drained)
                                : cairn::tier::drain_to(*cover->cover, calls, &result);

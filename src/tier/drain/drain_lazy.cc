@@ -10,6 +10,7 @@
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/system/listing.h"
+#include "tier/system/pool_rights.h"
 
 namespace cairn::tier {
 namespace {
@@ -131,7 +132,7 @@ bool drain_lazy(const DrainName& item) {
   {
     pool::SeatGuard seat(item.state.fs.pool);
     if (!seat.ok()) return true;
-    wanted = file::attributes_of(item.state.fs, item.map);
+    wanted = with_rights(item.state.fs.pool, file::attributes_of(item.state.fs, item.map));
   }
   file::LowerIdentity identity = item.listed.lower;
   identity.mtime = wanted.mtime;

@@ -8,6 +8,7 @@
 #include "file/inode/xattr.h"
 #include "tier/record/drain_mode.h"
 #include "tier/record/record.h"
+#include "tier/system/pool_rights.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -113,7 +114,9 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);
+  const bool has_rights = gives_rights(fs.pool);
   for (const std::string& name : wanted) {
+    if (!has_rights && !is_users(name)) continue;  // security.capability, access lists
     auto value = file::get_xattr(fs, map, name);
     if (value.code() == ENODATA) continue;
     if (!value.ok()) return value.status();

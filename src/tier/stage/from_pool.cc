@@ -10,6 +10,7 @@
 #include "tier/record/attributes.h"
 #include "tier/system/open_files.h"
 #include "tier/system/pool_file.h"
+#include "tier/system/pool_rights.h"
 #include "tier/system/system.h"
 #include "tier/system/temp_file.h"
 
@@ -17,7 +18,7 @@ namespace cairn::tier {
 
 file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
   pool::SeatGuard seat(fs.pool);
-  return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
+  return seat.ok() ? with_rights(fs.pool, file::attributes_of(fs, map)) : file::Attributes{};
 }
 
 Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
@@ -86,6 +87,11 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
       target = std::move(*text);
     }
     result = sys::symlinkat(target.c_str(), directory, aside.c_str());
+  } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !gives_rights(fs.pool)) {
+    return fail(EPERM,
+                "%s: a device, which a pool on a file system that is mounted nosuid or nodev does "
+                "not make; remove it from the pool",
+                path.c_str());
   } else {
     result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
   }
@@ -98,8 +104,9 @@ bool is_same_special(file::FileSystem& fs, int directory, const char* name, cons
   if (!S_ISLNK(map.inode->mode.load())) {
     // Of a special file, only owner and mode can differ.
     const file::Attributes wanted = attributes_now(fs, map);
-    return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
-           st.st_gid == wanted.gid;
+    const bool keeps_owner = wanted.uid == UINT32_MAX;  // with_rights()
+    return (st.st_mode & 07777) == (wanted.mode & 07777) &&
+           (keeps_owner || (st.st_uid == wanted.uid && st.st_gid == wanted.gid));
   }
   std::string there;
   if (sys::read_link(directory, name, &there) < 0) return false;

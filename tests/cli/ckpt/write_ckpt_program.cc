@@ -7,6 +7,7 @@
 //   write_ckpt SET counted VERSIONS    versions of which each rank, of two, has any number of
 //                                      elements; none of the third
 //   write_ckpt SET misnamed            a version whose names of dimensions do not fit
+//   write_ckpt SET hidden              a version whose texts hold characters that nobody sees
 #include <cairn/checkpoint.h>
 
 #include <complex>
@@ -120,6 +121,19 @@ std::vector<Variable> misnamed_variables() {
   };
   return {one("many", 5, "y x"), one("other", 4, "time"), one("time", 3, "time"),
           one("word", 2, "a/b")};
+}
+
+// A name may hold each of these but the escape character.
+#define HIDDEN_NAME "v\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81"
+constexpr const char* hidden_text = HIDDEN_NAME "\x1b[31m\x7f\nforged";
+
+std::vector<Variable> hidden_variables() {
+  return {{HIDDEN_NAME,
+           CAIRN_TYPE_FLOAT64,
+           0,
+           {3},
+           {text("units", hidden_text), text(HIDDEN_NAME, "x"), text("dimensions", HIDDEN_NAME)},
+           count_up<double>(0, 3)}};
 }
 
 void define(cairn_checkpoint* checkpoint, std::vector<Variable>* variables) {
@@ -299,12 +313,13 @@ int main(int argc, char** argv) {
   cairn_checkpoint_options options{};
   options.struct_size = sizeof options;
   options.keep = 10;
-  options.code_version = "writer 1";
+  options.code_version = std::string(argv[2]) == "hidden" ? hidden_text : "writer 1";
   cairn_checkpoint* checkpoint = nullptr;
   must(cairn_checkpoint_init(argv[1], CAIRN_NO_COMMUNICATOR, &options, &checkpoint), "init");
-  if (std::string(argv[2]) == "misnamed") {
-    std::vector<Variable> misnamed = misnamed_variables();
-    define(checkpoint, &misnamed);
+  if (const std::string kind = argv[2]; kind == "misnamed" || kind == "hidden") {
+    std::vector<Variable> variables =
+        kind == "misnamed" ? misnamed_variables() : hidden_variables();
+    define(checkpoint, &variables);
     must(cairn_checkpoint_write(checkpoint, 1), "write");
     must(cairn_checkpoint_finalize(checkpoint), "finalize");
     return 0;

@@ -2,6 +2,9 @@
 //   name DIR BEFORE AFTER    the name in DIR is AFTER from now on; %00 and the like are bytes
 //   to DIR NAME PATH         the name leads to what PATH is
 //   removed DIR NAME         the name was removed
+//   device DIR NAME          the file is a device, with the numbers of /dev/null
+#include <sys/sysmacros.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +48,10 @@ int main(int argc, char** argv) {
     const std::string command = argv[i];
     if (command == "removed") {
       forge.whiteout(ino(argv[i + 1]), argv[i + 2]);
+      continue;
+    }
+    if (command == "device") {
+      forge.device(ino(argv[i + 1]), argv[i + 2], makedev(1, 3));
       continue;
     }
     if (i + 3 >= argc) return 2;

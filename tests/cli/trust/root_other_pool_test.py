@@ -120,6 +120,37 @@ class RootAndAnotherUsersPool(TrustCase):
         ], [OWNER] * 3)
 
     @in_both_directories
+    def test_a_claim_leads_to_pools_of_its_owner_only(self, world):
+        """Another user's claim names a pool of root's, and one of a third user."""
+        places = {}
+        for owner in (trust_case.ROOT, OWNER):
+            place = places[owner] = os.path.join(world.home(owner), "elsewhere")
+            world.cairn("run", "--at", world.dir, "--pool-dir", place, "--drain", "never", "--",
+                        "sh", "-c", f"echo kept > {world.dir}/file", uid=owner)
+            claim = os.path.join(world.dir, ".cairn-claim")
+            with open(claim, encoding="utf-8") as file:
+                text = file.read()
+            os.unlink(claim)
+            world.plant(f"open({claim!r}, 'w').write({text!r})")
+            for words in (["drain", world.dir], ["drain", "--wait", world.dir],
+                          ["discard", "--force", world.dir],
+                          ["stage", "--at", world.dir, world.dir],
+                          ["rm", "--at", world.dir, "file"]):
+                with self.unharmed(world):
+                    run = world.cairn(*words, expect=1)
+                self.assertIn(
+                    f"{claim}: belongs to user {trust_case.MALLORY}, but the pool {place}/default "
+                    f"that it names belongs to user {owner}", run.err)
+                self.assertEqual(os.listdir(world.dir), [".cairn-claim"])
+            os.unlink(claim)  # a third user could not replace it in a sticky directory
+            # Root names the pool.
+            world.cairn("drain", world.dir, env={"CAIRN_POOL": os.path.join(place, "default")})
+            with open(os.path.join(world.dir, "file"), encoding="utf-8") as file:
+                self.assertEqual(os.fstat(file.fileno()).st_uid, owner)
+            for name in os.listdir(world.dir):
+                os.unlink(os.path.join(world.dir, name))
+
+    @in_both_directories
     def test_a_directory_that_the_owner_may_not_write_to(self, world):
         self.leave(world)
         os.chmod(world.dir, 0o755)
@@ -227,7 +258,9 @@ class RootAndAnotherUsersPool(TrustCase):
         pool = self.leave(world)
         os.chmod(world.dir, 0o755)
         subprocess.run(["chown", "-R", "root:root", pool], check=True)
-        world.cairn("drain", world.dir)
+        self.assertIn(f"repeat the command with CAIRN_POOL={pool}",
+                      world.cairn("drain", world.dir, expect=1).err)
+        world.cairn("drain", world.dir, env={"CAIRN_POOL": pool})
         self.assertEqual(sorted(os.listdir(world.dir)), ["file", "sub"])
 
     @in_both_directories

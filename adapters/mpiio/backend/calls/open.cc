@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "cairn/adapter/printable.h"
 #include "cluster/mpi/messages/collectives.h"
 #include "cluster/mpi/messages/waiting.h"
 #include "cluster/mpi/ranks/launcher.h"
@@ -131,10 +132,10 @@ constexpr const char* strangers_elsewhere =
 // Says it also where a program looks at no codes: those that do not hear of it wait.
 int refuse_strangers(const std::string& path, const char* who, bool tell) {
   if (tell)
-    std::fprintf(stderr,
-                 "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
-                 "`cairn run` wait without end\n",
-                 path.c_str(), who);
+    cairn_show_line(stderr,
+                    "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
+                    "`cairn run` wait without end",
+                    path.c_str(), who);
   return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + who);
 }
 

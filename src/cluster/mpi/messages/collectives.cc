@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cairn/adapter/printable.h"
 #include "cluster/mpi/messages/rpc_server.h"
 #include "cluster/mpi/messages/waiting.h"
 #include "cluster/mpi/messages/watchdog.h"
@@ -36,8 +37,8 @@ void must_succeed(int code, const char* phase) {
   int length = 0;
   PMPI_Error_string(code, text, &length);
   const std::string doing = Doing::text();
-  std::fprintf(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted\n", speaker(),
-               doing.c_str(), doing.empty() ? "" : ": ", phase, text);
+  cairn_show_line(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted", speaker(),
+                  doing.c_str(), doing.empty() ? "" : ": ", phase, text);
   PMPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "cairn/adapter/printable.h"
+
 namespace cairn::mpi {
 namespace {
 
@@ -114,7 +116,7 @@ TimedWait::TimedWait(ForWhat for_what, void* context) : for_what_(for_what), con
 
 void abort_job(const std::string& why) {
   if (takes_the_name(spoken_for_job))
-    std::fprintf(stderr, "cairn: %s: %s: the job is aborted\n", spoken_for, why.c_str());
+    cairn_show_line(stderr, "cairn: %s: %s: the job is aborted", spoken_for, why.c_str());
   PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 

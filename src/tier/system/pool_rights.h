@@ -1,0 +1,22 @@
+// Whether what a pool says of files may give rights: owners, set-ID bits, file capabilities and
+// device numbers.
+//
+// A file system that is mounted nosuid or nodev, or over FUSE, may come from a user, with files of
+// any owner in it. Root mounts it so that what it says gives nobody rights. A drain must not give
+// them either, in a directory that is mounted otherwise. tmpfs and ramfs are trusted however they
+// are mounted (/dev/shm is nosuid and nodev): nothing in them comes from an image. Within a user
+// namespace, files in them belong to users of that namespace only.
+#pragma once
+
+#include "file/inode/attributes.h"
+#include "pool/core/pool.h"
+
+namespace cairn::tier {
+
+bool gives_rights(const pool::Pool& pool);
+
+// What a drain may give to a file. If the pool gives no rights, there are no set-ID bits, and in
+// root's drain each file keeps the owner that it has: new ones are root's.
+file::Attributes with_rights(const pool::Pool& pool, file::Attributes wanted);
+
+}  // namespace cairn::tier
