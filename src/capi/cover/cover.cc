@@ -51,7 +51,7 @@ Status finish_renamings(const cairn::tier::Cover& cover) {
 // Removes what is kept outside the pool for a cover that is discarded.
 Status forget(const cairn::tier::Cover& cover) {
   // What is gone with its directory names no part, and no renaming.
-  struct stat st = {};
+  cairn::tier::sys::FileStat st;
   if (cairn::tier::sys::lstatat(AT_FDCWD, cover.path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
     return Status();
   CAIRN_TRY(cairn::cluster::forget_renamings(*cover.fs, cover.path));
@@ -105,7 +105,7 @@ namespace cairn::capi {
 
 Status refuse_pool_of_other(const tier::Cover& cover) {
   const pool::Pool& pool = cover.fs->pool;
-  struct stat st = {};
+  tier::sys::FileStat st;
   if (geteuid() != 0 || tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
     return Status();
   return fail(EPERM,
@@ -232,8 +232,7 @@ static Status drain_while_running(cairn::tier::Cover& cover, const cairn::tier::
   CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
   const cairn::tier::DrainMode mode = calls.while_running->otherwise;
-  const bool ahead =
-      mode == cairn::tier::DrainMode::close || mode == cairn::tier::DrainMode::async;
+  const bool ahead = mode == cairn::tier::DrainMode::close || mode == cairn::tier::DrainMode::async;
   // A process that waits for room does not wait for what makes none.
   if (!ahead || cairn::file::is_room_wanted(cover.fs->pool))
     return cairn::tier::drain(cover, calls, report);

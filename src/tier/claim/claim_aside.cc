@@ -13,6 +13,7 @@
 #include "base/crc32c.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 
 namespace cairn::tier {
 namespace {
@@ -45,7 +46,7 @@ bool is_gone(const std::string& digits) {
   return process > 0 && ::syscall(SYS_kill, process, 0) != 0 && errno == ESRCH;
 }
 
-bool is_old(const struct stat& st) {
+bool is_old(const sys::FileStat& st) {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   const uint64_t present = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000;
@@ -73,7 +74,7 @@ void remove_claims_left(int directory) {
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))
       continue;
-    struct stat st = {};
+    sys::FileStat st = {};
     if (sys::lstatat(directory, entry.name.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
     const std::string maker = entry.name.substr(prefix().size());
     const bool is_dead = maker.compare(0, system_digits, system) == 0 &&
@@ -86,7 +87,7 @@ void remove_claims_left(int directory) {
 }
 
 void remove_claims_left(const std::string& directory) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened < 0) return;
   const sys::Descriptor covered(static_cast<int>(opened));
   remove_claims_left(covered.get());
