@@ -97,27 +97,19 @@ enum class LazyWay : uint8_t {
   conflicting  // both are kept
 };
 
-// Does the change make the bytes act for another user or group?
-bool gives_rights(const sys::FileStat& st, const file::Attributes& wanted) {
-  constexpr uint32_t set_ids = S_ISUID | S_ISGID;
-  return st.st_uid != wanted.uid || st.st_gid != wanted.gid ||
-         (wanted.mode & ~static_cast<uint32_t>(st.st_mode) & set_ids) != 0;
-}
-
 // The file itself gets another owner, group or mode only if it has not changed at all since it was
 // imported, and nobody else could write to it before. Otherwise another user may hold it open for
 // writing.
 LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
-                const file::Attributes& wanted) {
-  const bool gives = gives_rights(st, wanted);
-  if (!gives && ((wanted.mode ^ st.st_mode) & 07777) == 0) return LazyWay::in_place;
-  const Difference difference = compare(state.known, listed.lower, st).difference;
-  const bool by_others = may_be_written_by_others(st, state.owner);
-  // Another user may have written other bytes than those that the program has seen, and have set
-  // the file's times back.
-  if (by_others && difference != Difference::none && gives) return LazyWay::conflicting;
-  const bool is_certain = difference == Difference::none && listed.lower.birth != 0;
-  return is_certain && !by_others ? LazyWay::in_place : LazyWay::anew;
+                const Rights& wanted) {
+  const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
+  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode) return LazyWay::in_place;
+  if (!may_have_rights(state.known, listed.lower, st, wanted, state.owner))
+    return LazyWay::conflicting;
+  const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
+                          listed.lower.birth != 0;
+  const bool is_ours = !may_be_written_by_others(st, state.owner);
+  return is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
 }  // namespace
@@ -165,7 +157,8 @@ bool drain_lazy(const DrainName& item) {
     if (!seat.ok()) return true;
     wanted = file::attributes_of(item.state.fs, item.map);
   }
-  const LazyWay way = way_for(item.state, item.listed, st, wanted);
+  const Rights rights{wanted.uid, wanted.gid, wanted.mode};
+  const LazyWay way = way_for(item.state, item.listed, st, rights);
   if (way == LazyWay::conflicting) {
     const std::string text =
         std::string(conflict_text) + ": " + compare(item.state.known, item.listed.lower, st).reason;
@@ -174,7 +167,7 @@ bool drain_lazy(const DrainName& item) {
   }
   if (way == LazyWay::anew) {
     const Status status = drain_anew(item, {fd.get(), st, wanted, time});
-    const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, wanted);
+    const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
     if (status.ok() || item.state.cancelled) return true;
     if (!may_be_in_place) {
       if (status.code() == ESTALE)

@@ -41,6 +41,7 @@ struct Place {
   file::Witness witness;
   bool was_evicted = false;       // the pool had the file's bytes
   std::optional<uint32_t> owner;  // of the file; none: the pool has a change that lower has not
+  Rights rights;                  // as the pool has them
 };
 
 // In Inode::lower_unit of a directory: a drain has made it in lower and has not finished below it.

@@ -106,6 +106,18 @@ bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner) {
   return !is_believed(st.st_uid, owner) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
+bool gives_rights(const sys::FileStat& st, const Rights& wanted) {
+  constexpr uint32_t set_ids = S_ISUID | S_ISGID;
+  const uint32_t kept = st.st_mode & (st.st_gid == wanted.gid ? set_ids : S_ISUID);
+  return st.st_uid != wanted.uid || (wanted.mode & set_ids & ~kept) != 0;
+}
+
+bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
+                     const Rights& wanted, uint64_t owner) {
+  return !gives_rights(st, wanted) || !may_be_written_by_others(st, owner) ||
+         compare(known, remembered, st).difference == Difference::none;
+}
+
 Status set_witness(file::FileSystem& fs, const file::Map& directory, const std::string& text,
                    const file::Witness* witness) {
   auto name = file::make_name(text.data(), text.size());

@@ -56,6 +56,19 @@ bool is_same_file(const sys::FileStat& a, const sys::FileStat& b);
 // `owner`: CoverRecord::owner.
 bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner);
 
+// Owner and mode that the pool gives to a file whose bytes are in lower.
+struct Rights {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t mode = 0;
+};
+// Would the bytes in lower act for another user or group with these rights than they do now?
+bool gives_rights(const sys::FileStat& st, const Rights& wanted);
+// May the bytes that are in lower now have these rights? Not if another user may have written them
+// since the pool looked at the file: the owner can set its times back, and only the ctime tells.
+bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
+                     const Rights& wanted, uint64_t owner);
+
 // Notes what lower has under a name of the pool (null: nothing). ENOENT: the pool has no such name.
 Status set_witness(file::FileSystem& fs, const file::Map& directory, const std::string& name,
                    const file::Witness* witness);

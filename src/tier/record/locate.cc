@@ -141,6 +141,9 @@ Result<Place> LowerTree::locate(uint64_t number) {
       place.was_evicted = ((*inode)->flags.load() & format::flag_evicted) != 0;
       if ((*inode)->ctime.load() == (*inode)->drained.load())
         place.owner = static_cast<uint32_t>((*inode)->owner.load());
+      place.rights = {static_cast<uint32_t>((*inode)->owner.load()),
+                      static_cast<uint32_t>((*inode)->owner.load() >> 32),
+                      static_cast<uint32_t>((*inode)->mode.load())};
     }
     at = parent;
   }

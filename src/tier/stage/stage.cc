@@ -140,6 +140,9 @@ Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* 
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st->st_mode) || !is_remembered(*place.cover, place.witness, *st))
     return changed(place);
+  // The pool has given the file other rights, which are for the bytes that were there then.
+  if (!place.owner && !may_have_rights(*place.cover, place.witness, *st, place.rights, no_owner))
+    return changed(place);
   // Another user may be able to make a file of the same number, size and times, but not of the same
   // owner.
   if (place.owner && st->st_uid != *place.owner && !is_believed(st->st_uid, no_owner))
