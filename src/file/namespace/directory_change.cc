@@ -111,9 +111,9 @@ Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const M
   // into the change, because a free slot's are in use until then.
   pool::Segment& segment = fs.pool.segment_of(&dirent);
   if (room) {
-    const WitnessWords words = words_of(lower != nullptr ? *lower : Witness{});
+    const WitnessWords witness = words_of(lower != nullptr ? *lower : Witness{});
     const unsigned count = format::dirent_lower_words(head);
-    for (unsigned i = 0; i < count; ++i) segment.region.store(dirent.lower[i], words[i]);
+    for (unsigned i = 0; i < count; ++i) segment.region.store(dirent.lower[i], witness[i]);
     segment.region.flush(dirent.lower, count * sizeof(Word));
   }
   CAIRN_TRY(

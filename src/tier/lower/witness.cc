@@ -6,6 +6,7 @@
 
 #include "file/namespace/directory.h"
 #include "pool/lanes/lock.h"
+#include "pool/lanes/seats.h"
 #include "tier/system/same_directory.h"
 
 namespace cairn::tier {
