@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "format/inode.h"
 #include "persist/core/word.h"
 
 namespace cairn::format {
@@ -14,14 +15,17 @@ using persist::Word;
 inline constexpr uint64_t unit_size = 64;
 inline constexpr uint64_t units_per_block = 64;
 inline constexpr unsigned max_name = 255;
-inline constexpr unsigned max_units = 5;
+inline constexpr unsigned max_units = 6;
 
 // head: 0-31 hash, 32-39 name length, 40-43 type (DT_...), 44-46 units, 47 live, 48 has a lower
-//       identity, 49 whiteout (the name was in lower and is removed), 50 slot exists
+//       witness, 49 whiteout (the name was in lower and is removed), 50 slot exists, 51 the witness
+//       has all its words
 inline constexpr uint64_t dirent_live = 1ULL << 47;
 inline constexpr uint64_t dirent_lower = 1ULL << 48;
 inline constexpr uint64_t dirent_whiteout = 1ULL << 49;
 inline constexpr uint64_t dirent_slot = 1ULL << 50;
+// Only in pools with feature_witness; without it a slot holds the first short_witness words.
+inline constexpr uint64_t dirent_witness = 1ULL << 51;
 
 constexpr uint64_t dirent_head(uint32_t hash, unsigned length, unsigned type, unsigned units,
                                uint64_t flags) {
@@ -36,17 +40,24 @@ constexpr unsigned dirent_units(uint64_t head) { return (head >> 44) & 7; }
 struct Dirent {
   Word head;
   Word inode;
-  Word next;      // unit + 1 of the next in the bucket's chain or free list, 0: none
-  Word lower[4];  // only with dirent_lower: device, inode, size, mtime of the file in lower
-  // The name follows: at byte 24, or at byte 56 with dirent_lower.
+  Word next;  // unit + 1 of the next in the bucket's chain or free list, 0: none
+  // Only with dirent_lower, of the file in lower: device, inode, size, mtime; with dirent_witness
+  // also birth, ctime, owner (file/namespace/witness.h).
+  Word lower[witness_words];
+  // The name follows.
 };
-inline constexpr unsigned dirent_header = 24;
-inline constexpr unsigned dirent_header_lower = 56;
 
-constexpr unsigned units_for(unsigned length, bool lower) {
-  return (static_cast<unsigned>(lower ? dirent_header_lower : dirent_header) + length + 63) / 64;
+// How many words of Dirent::lower a slot with this head has.
+constexpr unsigned dirent_lower_words(uint64_t head) {
+  if ((head & dirent_lower) == 0) return 0;
+  return (head & dirent_witness) != 0 ? witness_words : short_witness_words;
 }
-static_assert(units_for(max_name, true) <= max_units);
+// At which byte of the slot the name begins: 24, 56 or 80.
+constexpr unsigned dirent_name_offset(uint64_t head) { return 24 + 8 * dirent_lower_words(head); }
+constexpr unsigned units_for(unsigned length, uint64_t head) {
+  return (dirent_name_offset(head) + length + 63) / 64;
+}
+static_assert(units_for(max_name, dirent_lower | dirent_witness) <= max_units);
 
 // Buckets: bucket b is Word b % 512 of file block bucket_block(b). Dirent units lie in file blocks
 // 0..6 and 8 onwards; block 7 holds the first 512 buckets.

@@ -21,6 +21,10 @@ inline constexpr uint64_t ptable_number = max_inode - 2;
 inline constexpr unsigned direct_entries = 8;
 inline constexpr unsigned root_levels = 4;
 inline constexpr uint64_t inline_bytes = 192;
+// Words of a witness: what a file in lower was (file/namespace/witness.h). Pools without
+// feature_witness have the first four.
+inline constexpr unsigned witness_words = 7;
+inline constexpr unsigned short_witness_words = 4;
 
 // state: low 3 bits the state; above them the lock word of the seat that makes or frees the inode
 // (allocating), or that is about to free it together with its last name (live).
@@ -50,16 +54,15 @@ inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or pun
 
 struct DirectoryWords {
   Word parent;
-  Word entries;         // live names
-  Word tail;            // units in use or free below it
-  Word buckets;         // of the hash index, 0: none yet
-  Word free_slot[6];    // heads by units (1..5): unit + 1
-  Word subdirectories;  // unused: links holds it
+  Word entries;       // live names
+  Word tail;          // units in use or free below it
+  Word buckets;       // of the hash index, 0: none yet
+  Word free_slot[7];  // heads by units (1..6): unit + 1
   Word reserved[5];
   Word commit_epoch;  // reserved for commits across nodes
   Word checksum_root;
   Word share_map;
-  Word lower_identity[4];
+  Word reserved2[4];
   Word lower_links;  // while the directory is lazy: its links in lower. 0: not known
 };
 
@@ -77,8 +80,8 @@ struct FileWords {
   // no such note; `change` then; and what the file was in lower.
   Word moved;
   Word moved_change;
-  Word moved_lower[4];
-  Word reserved[13];
+  Word moved_lower[witness_words];
+  Word reserved[10];
 };
 
 struct alignas(64) Inode {

@@ -30,7 +30,7 @@ class Forge {
     const WriteWindow window;
     pool::Segment& segment = pool_.segment_of(slot.dirent);
     if (!segment.region
-             .copy(pool::Pool::offset_in(segment, slot.dirent) + file::slots::name_offset(head),
+             .copy(pool::Pool::offset_in(segment, slot.dirent) + format::dirent_name_offset(head),
                    after.data(), after.size())
              .ok())
       std::abort();

@@ -121,7 +121,7 @@ class ImageMutator {
       std::memcpy(&head, image_.data() + at, sizeof head);
       const unsigned units = format::dirent_units(head);
       constexpr uint64_t flags = format::dirent_live | format::dirent_slot;
-      if ((head & flags) == flags && head >> 51 == 0 && units >= 1 && units <= format::max_units &&
+      if ((head & flags) == flags && head >> 52 == 0 && units >= 1 && units <= format::max_units &&
           format::dirent_length(head) != 0)
         slots.push_back(at);
     }
@@ -130,9 +130,7 @@ class ImageMutator {
     uint64_t head;
     std::memcpy(&head, image_.data() + slot, sizeof head);
     const unsigned length = format::dirent_length(head);
-    uint8_t* name = image_.data() + slot +
-                    ((head & format::dirent_lower) != 0 ? format::dirent_header_lower
-                                                        : format::dirent_header);
+    uint8_t* name = image_.data() + slot + format::dirent_name_offset(head);
     switch (how % 5) {
       case 0:
         name[value % std::min(length, 8U)] = static_cast<uint8_t>("/\0."[value >> 8 & 3]);

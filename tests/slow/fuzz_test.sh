@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# libFuzzer with AddressSanitizer on pool images, structure-aware, for three minutes
+# libFuzzer with AddressSanitizer on pool images, structure-aware, for seven and a half minutes
 # (CAIRN_FUZZ_SECONDS), and a third of that on records of checkpoints, in a build of its own:
 # build/fuzz, as `make fuzz` makes it.
 set -euo pipefail
@@ -27,7 +27,7 @@ run() { # PROGRAM SECONDS OPTION...
   fi
   grep -E '^stat::|^Done|seed' "$scratch/log" | head -20
 }
-seconds=${CAIRN_FUZZ_SECONDS:-180}
+seconds=${CAIRN_FUZZ_SECONDS:-450}
 run fuzz_pool_image "$seconds" -max_len=192 "$scratch/corpus"
 mkdir "$scratch/records"
 # One of each kind, and an empty one as it should be.

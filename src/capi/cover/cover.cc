@@ -52,7 +52,7 @@ Status finish_renamings(const cairn::tier::Cover& cover) {
 // Removes what is kept outside the pool for a cover that is discarded.
 Status forget(const cairn::tier::Cover& cover) {
   // What is gone with its directory names no part, and no renaming.
-  struct stat st = {};
+  cairn::tier::sys::FileStat st;
   if (cairn::tier::sys::lstatat(AT_FDCWD, cover.path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
     return Status();
   CAIRN_TRY(cairn::cluster::forget_renamings(*cover.fs, cover.path));
@@ -106,7 +106,7 @@ namespace cairn::capi {
 
 Status refuse_pool_of_other(const tier::Cover& cover) {
   const pool::Pool& pool = cover.fs->pool;
-  struct stat st = {};
+  tier::sys::FileStat st;
   if (geteuid() != 0 || tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
     return Status();
   return fail(EPERM,

@@ -28,7 +28,7 @@ Result<sys::Descriptor> enter(int above, const std::string& name, bool makes,
   const int64_t opened = sys::open_in(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return sys::failed(opened, "open", path);
   sys::Descriptor directory(static_cast<int>(opened));
-  struct stat st {};
+  sys::FileStat st;
   if (const int64_t looked = sys::fstat(directory.get(), &st); looked < 0)
     return sys::failed(looked, "stat", path);
   if (st.st_uid != geteuid())
@@ -99,7 +99,7 @@ Status LowerFile::read(void* bytes, uint64_t size, uint64_t offset) const {
 }
 
 Result<uint64_t> LowerFile::size() const {
-  struct stat st {};
+  sys::FileStat st;
   if (const int64_t looked = sys::fstat(descriptor_.get(), &st); looked < 0)
     return sys::failed(looked, "stat", aside_);
   if (!S_ISREG(st.st_mode)) return fail(EUCLEAN, "%s: is not a regular file", aside_.c_str());

@@ -29,31 +29,23 @@ namespace sys = tier::sys;
 constexpr uint64_t window = 64 << 20;
 constexpr int most_tries = 10;
 
-int64_t look(const sys::Descriptor& directory, const std::string& name, struct stat* st) {
+int64_t look(const sys::Descriptor& directory, const std::string& name, sys::FileStat* st) {
   return sys::lstatat(directory.get(), name.c_str(), st);
 }
 
 // Whether the name is there. `path`: for messages.
 Result<bool> find(const sys::Descriptor& directory, const std::string& name,
-                  const std::string& path, struct stat* st) {
+                  const std::string& path, sys::FileStat* st) {
   const int64_t result = look(directory, name, st);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "stat", path);
   return result == 0;
 }
 
-bool is_same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 bool is_link_to(const sys::Descriptor& directory, const std::string& name, int file) {
-  struct stat link = {};
-  struct stat st = {};
-  return look(directory, name, &link) == 0 && sys::fstat(file, &st) == 0 && is_same_file(link, st);
-}
-
-bool is_base(const Base& base, const struct stat& st) {
-  return base.exists && S_ISREG(st.st_mode) && st.st_ino == base.inode &&
-         static_cast<uint64_t>(st.st_size) == base.size && sys::mtime_of(st) == base.mtime;
+  sys::FileStat link = {};
+  sys::FileStat st = {};
+  return look(directory, name, &link) == 0 && sys::fstat(file, &st) == 0 &&
+         tier::is_same_file(link, st);
 }
 
 // The first offset from `at` on that a node holds; UINT64_MAX if there is none.
@@ -159,7 +151,7 @@ Status FileCollector::collect() {
 
 // Somebody has renamed it and went no further.
 Result<bool> FileCollector::is_published() const {
-  struct stat there = {};
+  sys::FileStat there = {};
   if (!above_.ok()) return false;
   auto found = find(above_, name_, lower_, &there);
   if (!found.ok() || !*found || !S_ISREG(there.st_mode))
@@ -167,10 +159,10 @@ Result<bool> FileCollector::is_published() const {
   auto marks = all_marks();
   if (!marks.ok()) return marks.status();
   for (const std::string& name : *marks) {
-    struct stat mark = {};
+    sys::FileStat mark = {};
     found = find(place_, name, lower_, &mark);
     if (!found.ok()) return found;
-    if (*found && is_same_file(mark, there)) return true;
+    if (*found && tier::is_same_file(mark, there)) return true;
   }
   return false;
 }
@@ -197,7 +189,7 @@ Result<std::vector<std::string>> FileCollector::all_marks() const {
 Result<sys::Descriptor> FileCollector::check_aside(int64_t opened) const {
   if (opened < 0) return sys::failed(opened, "open", aside_path_);
   sys::Descriptor aside(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(aside.get(), &st); result < 0)
     return sys::failed(result, "stat", aside_path_);
   const bool is_ours =
@@ -237,10 +229,10 @@ Result<sys::Descriptor> FileCollector::open_aside() const {
 Status FileCollector::give_share() {
   const std::string mark = mark_of(all_.pool);
   for (int i = 0; i < most_tries; ++i) {
-    struct stat marked = {};
-    struct stat aside = {};
+    sys::FileStat marked = {};
+    sys::FileStat aside = {};
     const bool has_mark = look(place_, mark, &marked) == 0;
-    if (has_mark && look(place_, aside_, &aside) == 0 && is_same_file(marked, aside))
+    if (has_mark && look(place_, aside_, &aside) == 0 && tier::is_same_file(marked, aside))
       return Status();
     // About an aside file that is gone.
     if (has_mark) sys::unlinkat(place_.get(), mark.c_str(), 0);
@@ -255,9 +247,9 @@ Status FileCollector::give_share() {
     // afterwards.
     const int64_t linked = sys::linkat(place_.get(), aside_.c_str(), place_.get(), mark.c_str());
     if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", aside_path_);
-    struct stat written = {};
+    sys::FileStat written = {};
     if (linked < 0 || sys::fstat(fd->get(), &written) != 0 || look(place_, mark, &marked) != 0 ||
-        !is_same_file(marked, written)) {
+        !tier::is_same_file(marked, written)) {
       CAIRN_TRY(check_record());
       continue;
     }
@@ -268,10 +260,10 @@ Status FileCollector::give_share() {
 }
 
 bool FileCollector::has_written_ahead() const {
-  struct stat ahead = {};
-  struct stat aside = {};
+  sys::FileStat ahead = {};
+  sys::FileStat aside = {};
   if (look(place_, ahead_of(all_.pool), &ahead) != 0 || look(place_, aside_, &aside) != 0 ||
-      !is_same_file(ahead, aside))
+      !tier::is_same_file(ahead, aside))
     return false;
   auto number = tier::find_part(all_.fs, all_.cover_name, hex_of(record_.uuid), false);
   if (!number.ok() || *number == 0) return false;
@@ -293,7 +285,7 @@ Status FileCollector::share_ahead(const file::Map& part) {
   CAIRN_TRY(open_places());
   auto published = is_published();
   if (!published.ok() || *published) return published.status();
-  struct stat mark = {};
+  sys::FileStat mark = {};
   if (look(place_, mark_of(all_.pool), &mark) == 0) return Status();  // by an earlier run's end
   const auto busy = [this] { return fail(EBUSY, "%s: processes write to it", lower_.c_str()); };
   // Stores through a mapping move no time on, and a hole that is punched may move it on too early.
@@ -391,12 +383,12 @@ Result<sys::Descriptor> FileCollector::base() const {
 
 bool FileCollector::find_missing() {
   missing_.clear();
-  struct stat aside = {};
+  sys::FileStat aside = {};
   const bool is_there = look(place_, aside_, &aside) == 0;
   for (const uint32_t node : holders_) {
-    struct stat mark = {};
+    sys::FileStat mark = {};
     if (!is_there || look(place_, mark_of(record_.nodes[node].pool), &mark) != 0 ||
-        !is_same_file(mark, aside))
+        !tier::is_same_file(mark, aside))
       missing_.push_back(node);
   }
   return !missing_.empty();
@@ -408,7 +400,7 @@ Result<uint32_t> FileCollector::give_owner(int aside) const {
   const bool is_own = record_.uid == ::geteuid() || record_.uid == all_.records.of().owner;
   if (is_own || ::geteuid() == 0)
     return tier::give_owner(aside, record_.uid, record_.gid, record_.mode, lower_);
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(aside, &st); result < 0)
     return sys::failed(result, "stat", lower_);
   const uint32_t permissions = record_.mode & ~static_cast<uint32_t>(S_ISUID | S_ISGID);
@@ -422,7 +414,7 @@ Result<uint32_t> FileCollector::give_owner(int aside) const {
 
 // What the old file had besides, an access list for one: it was said by its owner.
 void FileCollector::carry_attributes(int aside) const {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (!record_.base.exists) return;
   auto old = base();
   if (old.ok() && sys::fstat(old->get(), &st) == 0 && st.st_uid == record_.uid)
@@ -450,7 +442,7 @@ Status FileCollector::publish() {
                above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t looked = look(above_, name_, &st);
   if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", lower_);
   int64_t result = -EEXIST;

@@ -50,7 +50,7 @@ Result<LocalEntry> local_entry(Job& job, const std::string& path) {
   return entry;
 }
 
-Result<file::LowerIdentity> lower_of(Job& job, const LocalEntry& entry) {
+Result<file::Witness> lower_of(Job& job, const LocalEntry& entry) {
   auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
   const auto found = tier::entry_of(job.fs(), {*parent, entry.parent}, 0, entry.map.number);
@@ -62,7 +62,7 @@ Status drop_lower(Job& job, const LocalEntry& entry) {
   if (!entry.has_lower) return Status();
   auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  return tier::set_identity(job.fs(), {*parent, entry.parent}, entry.name, nullptr);
+  return tier::set_witness(job.fs(), {*parent, entry.parent}, entry.name, nullptr);
 }
 
 Status forget(Job& job, const LocalEntry& entry, uint64_t ctime) {

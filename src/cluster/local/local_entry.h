@@ -37,7 +37,7 @@ Status missing(const std::string& path);
 // ENOENT if the directory that it lies in is not there.
 Result<LocalEntry> local_entry(Job& job, const std::string& path);
 // Which file it was there.
-Result<file::LowerIdentity> lower_of(Job& job, const LocalEntry& entry);
+Result<file::Witness> lower_of(Job& job, const LocalEntry& entry);
 // After it was removed: nothing stays of it that a drain would act on.
 Status drop_lower(Job& job, const LocalEntry& entry);
 // Removes what is not a directory. Nothing stays of it that a drain of this pool would act on:

@@ -56,7 +56,7 @@ Result<LocalEntry> own_entry(Job& job, const std::string& path) {
 }
 
 Result<FileState> state_of(Job& job, const LocalEntry& entry) {
-  file::LowerIdentity lower;
+  file::Witness lower;
   if (entry.has_lower) {
     auto known = lower_of(job, entry);
     if (!known.ok()) return known.status();
@@ -80,7 +80,7 @@ Result<FileState> state_of(Job& job, const LocalEntry& entry) {
                    Busy::no,
                    0,
                    entry.has_lower ? 1U : 0U,
-                   {lower.device, lower.inode, lower.size, lower.mtime}};
+                   file::words_of(lower)};
 }
 
 bool is_moving(Job& job, const file::Map& map) {

@@ -121,13 +121,13 @@ class Notes {
     return names;
   }
   [[nodiscard]] bool has(const std::string& name) const {
-    struct stat st = {};
+    sys::FileStat st = {};
     return sys::lstatat(directory_.get(), name.c_str(), &st) == 0 && S_ISREG(st.st_mode) &&
            records_.counts(st);
   }
   // What does not count stays.
   [[nodiscard]] Status remove(const std::string& name) const {
-    struct stat st = {};
+    sys::FileStat st = {};
     int64_t result = sys::lstatat(directory_.get(), name.c_str(), &st);
     if (result == 0 && (!S_ISREG(st.st_mode) || !records_.counts(st))) return Status();
     if (result == 0) result = sys::unlinkat(directory_.get(), name.c_str(), 0);

@@ -2,23 +2,28 @@
 
 #include <fcntl.h>
 
+#include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
+
 namespace cairn::cluster {
 
 namespace sys = tier::sys;
 
 Result<sys::Descriptor> open_covered(const std::string& directory) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = tier::lower_base(directory, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   return sys::Descriptor(static_cast<int>(opened));
 }
 
-Status stat_below(const std::string& directory, const std::string& path, struct stat* st) {
+Status stat_below(const std::string& directory, const std::string& path, sys::FileStat* st) {
   CAIRN_TRY_ASSIGN(covered, open_covered(directory));
   const std::string place = directory + "/" + path;
   const int64_t opened = sys::open_in(covered.get(), path.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return sys::failed(opened, "stat", place);
   const sys::Descriptor found(static_cast<int>(opened));
   const int64_t result = sys::fstat(found.get(), st);
+  // Another node may get another handle of the file.
+  if ((st->birth & sys::birth_is_handle) != 0 || !sys::keeps_birth(covered.get())) st->birth = 0;
   return result < 0 ? sys::failed(result, "stat", place) : Status();
 }
 
@@ -35,13 +40,19 @@ Result<sys::Descriptor> open_base(const sys::Descriptor& covered, const std::str
   const int64_t fd = sys::open_in(covered.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return sys::failed(fd, "open", place);
   sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
     return sys::failed(result, "stat", place);
-  if (!S_ISREG(st.st_mode) || st.st_ino != base.inode ||
-      static_cast<uint64_t>(st.st_size) != base.size || sys::mtime_of(st) != base.mtime)
-    return fail(ESTALE, "%s: was changed outside Cairn", place.c_str());
+  if (!is_base(base, st)) return fail(ESTALE, "%s: was changed outside Cairn", place.c_str());
   return file;
+}
+
+bool is_base(const Base& base, const sys::FileStat& st) {
+  const file::Witness remembered{0, base.inode, base.size, base.mtime, base.birth};
+  // The device is not compared: it is another one on each node.
+  tier::Known here;
+  here.device = st.st_dev;
+  return base.exists && S_ISREG(st.st_mode) && tier::is_remembered(here, remembered, st);
 }
 
 Status read_base(const sys::Descriptor& file, const std::string& path, void* buffer, size_t size,

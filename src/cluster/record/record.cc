@@ -10,9 +10,10 @@ namespace cairn::cluster {
 namespace {
 
 constexpr char magic[8] = {'C', 'A', 'I', 'R', 'N', 'R', 'E', 'C'};
-constexpr uint32_t version = 1;
-constexpr size_t crc_at = 12;    // of everything behind it
-constexpr size_t head_end = 16;  // magic, version, checksum
+constexpr uint32_t version = 2;
+constexpr uint32_t version_without_birth = 1;  // of the base file
+constexpr size_t crc_at = 12;                  // of everything behind it
+constexpr size_t head_end = 16;                // magic, version, checksum
 
 bool is_sound(const ByteRun& run) {
   if (run.length == 0 || run.count == 0) return false;
@@ -40,7 +41,7 @@ std::vector<uint8_t> bytes_of(const Record& record) {
   for (const uint32_t word : {record.mode, record.uid, record.gid}) out.put(word);
   out.put(static_cast<uint32_t>(record.base.exists ? 1 : 0));
   for (const uint64_t word :
-       {record.base.inode, record.base.size, record.base.mtime, record.base.end})
+       {record.base.inode, record.base.size, record.base.mtime, record.base.end, record.base.birth})
     out.put(word);
   out.put(static_cast<uint32_t>(record.nodes.size()));
   out.put(static_cast<uint32_t>(record.map.shares().size()));
@@ -68,8 +69,8 @@ Result<Record> record_of(const void* bytes, size_t size, const std::string& path
   const auto crc = in.get<uint32_t>();
   if (!in.ok() || std::memcmp(start, magic, sizeof magic) != 0)
     return fail(EUCLEAN, "%s: not a record of a shared file", path.c_str());
-  if (found != version)
-    return fail(EPROTONOSUPPORT, "%s: a record of version %u; this program knows version %u",
+  if (found != version && found != version_without_birth)
+    return fail(EPROTONOSUPPORT, "%s: a record of version %u; this program knows versions up to %u",
                 path.c_str(), found, version);
   if (crc != crc32c(0, static_cast<const uint8_t*>(bytes) + head_end, size - head_end))
     return fail(EUCLEAN, "%s: the record is damaged (checksum)", path.c_str());
@@ -81,6 +82,7 @@ Result<Record> record_of(const void* bytes, size_t size, const std::string& path
   for (uint64_t* word :
        {&record.base.inode, &record.base.size, &record.base.mtime, &record.base.end})
     *word = in.get<uint64_t>();
+  if (found != version_without_birth) record.base.birth = in.get<uint64_t>();
   const auto nodes = in.get<uint32_t>();
   const auto shares = in.get<uint32_t>();
   for (uint32_t i = 0; i < nodes && in.ok(); ++i) {

@@ -28,7 +28,8 @@ struct Base {
   uint64_t inode = 0;
   uint64_t size = 0;
   uint64_t mtime = 0;
-  uint64_t end = 0;  // bytes from here on were cut since
+  uint64_t end = 0;    // bytes from here on were cut since
+  uint64_t birth = 0;  // sys::FileStat::birth; 0: not known
 };
 
 struct Record {

@@ -53,7 +53,7 @@ std::string joined(const std::string& above, const std::string& name) {
   return above.empty() ? name : above + "/" + name;
 }
 
-bool is_regular(const sys::Descriptor& directory, const std::string& name, struct stat* st) {
+bool is_regular(const sys::Descriptor& directory, const std::string& name, sys::FileStat* st) {
   return sys::lstatat(directory.get(), name.c_str(), st) == 0 && S_ISREG(st->st_mode);
 }
 
@@ -165,7 +165,7 @@ std::string owner_of(const std::string& name, std::string* tag) {
 void clean_names(const RecordsDirectory& records, const sys::Descriptor& directory,
                  const std::string& path, const std::vector<sys::DirectoryEntry>& names) {
   for (const sys::DirectoryEntry& entry : names) {
-    struct stat st = {};
+    sys::FileStat st = {};
     std::string tag;
     const bool unfinished = is_unfinished(entry.name);
     const std::string owner = unfinished ? "" : owner_of(entry.name, &tag);
@@ -264,7 +264,7 @@ Status forget_in(const sys::Descriptor& directory, const std::string& name,
         !is_made_of(entry.name, name + mark_suffix, 33) &&
         !is_made_of(entry.name, name + ahead_suffix, 33))
       continue;
-    struct stat st = {};
+    sys::FileStat st = {};
     if (!is_regular(directory, entry.name, &st)) continue;
     const int64_t result = sys::unlinkat(directory.get(), entry.name.c_str(), 0);
     if (result < 0 && result != -ENOENT)
@@ -284,7 +284,7 @@ Status remove_record(const RecordsDirectory& records, const std::string& path) {
   const std::string above = above_of(path);
   CAIRN_TRY_ASSIGN(directory, records.open_directory(above));
   const std::string name = name_in(record_name(path));
-  struct stat st = {};
+  sys::FileStat st = {};
   int64_t result = sys::lstatat(directory.get(), name.c_str(), &st);
   if (result == 0 && (!S_ISREG(st.st_mode) || !records.counts(st))) result = -ENOENT;
   if (result == 0) result = sys::unlinkat(directory.get(), name.c_str(), 0);
@@ -313,7 +313,7 @@ Status for_each_in(const RecordsDirectory& records, const std::string& below, bo
       if (!entry.name.ends_with(suffix)) continue;
       const std::string record = joined(path, entry.name);
       const std::string file = record.substr(0, record.size() - suffix.size());
-      struct stat st = {};
+      sys::FileStat st = {};
       const int64_t looked = sys::lstatat(directory.get(), entry.name.c_str(), &st);
       if (looked == -ENOENT) continue;
       // A record that is passed over would cost the parts that it names.

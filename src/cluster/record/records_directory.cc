@@ -98,7 +98,7 @@ std::string RecordsDirectory::path_of(const std::string& path) const {
   return joined(of_.directory, tier::records_directory) + (below.empty() ? "" : "/" + below);
 }
 
-bool RecordsDirectory::counts(const struct stat& st) const {
+bool RecordsDirectory::counts(const sys::FileStat& st) const {
   return (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && tier::is_of_user(st, of_.owner);
 }
 
@@ -109,7 +109,7 @@ void PassedOver::note(const std::string& where, const std::string& reason, bool 
   is_ours = ours;
 }
 
-void RecordsDirectory::note_passed(const std::string& path, const struct stat& st,
+void RecordsDirectory::note_passed(const std::string& path, const sys::FileStat& st,
                                    PassedOver* passed) const {
   if (passed == nullptr) return;
   const bool ours = tier::is_believed(st.st_uid, of_.owner);
@@ -129,7 +129,7 @@ Result<sys::Descriptor> RecordsDirectory::open_directory(const std::string& path
   if (opened < 0) return sys::failed(opened, "open", path_of(path));
   sys::Descriptor directory(static_cast<int>(opened));
   if (path.empty()) return directory;
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(directory.get(), &st); result < 0)
     return sys::failed(result, "stat", path_of(path));
   if (!counts(st)) return sys::failed(-ENOENT, "open", path_of(path));
@@ -152,7 +152,7 @@ Result<sys::Descriptor> RecordsDirectory::make_directory(const std::string& path
     const int64_t opened = sys::openat(directory.get(), name.c_str(), as_directory);
     if (opened < 0) return sys::failed(opened, "open", path_of(so_far));
     directory = sys::Descriptor(static_cast<int>(opened));
-    struct stat st = {};
+    sys::FileStat st = {};
     if (const int64_t result = sys::fstat(directory.get(), &st); result < 0)
       return sys::failed(result, "stat", path_of(so_far));
     if (!counts(st)) return sys::failed(-EPERM, "open", path_of(so_far));
@@ -166,7 +166,7 @@ Result<std::vector<uint8_t>> RecordsDirectory::read(const std::string& path, uin
   if (is_none(opened)) opened = -ENOENT;
   if (opened < 0) return sys::failed(opened, "open", place);
   const sys::Descriptor file(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
     return sys::failed(result, "stat", place);
   if (!S_ISREG(st.st_mode) || !counts(st)) return sys::failed(-ENOENT, "open", place);
@@ -183,7 +183,7 @@ Result<std::vector<uint8_t>> RecordsDirectory::read(const std::string& path, uin
 }
 
 Status RecordsDirectory::check_free(const sys::Descriptor& above, const std::string& path) const {
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t looked = sys::lstatat(above.get(), name_in(path).c_str(), &st);
   if (looked == -ENOENT) return Status();
   if (looked < 0) return sys::failed(looked, "stat", path_of(path));
@@ -212,7 +212,7 @@ Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, 
     for (const sys::DirectoryEntry& name : names) {
       if (!deep || (name.type != DT_DIR && name.type != DT_UNKNOWN)) continue;
       const std::string below = joined(here.path, name.name);
-      struct stat st = {};
+      sys::FileStat st = {};
       const int64_t looked = sys::lstatat(directory->get(), name.name.c_str(), &st);
       if (looked == -ENOENT) continue;
       // A record that is passed over would cost the parts that it names.

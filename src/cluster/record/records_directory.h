@@ -87,9 +87,10 @@ class RecordsDirectory {
 
   [[nodiscard]] int descriptor() const { return fd_.get(); }
   // Whether a file of these attributes is one of ours.
-  [[nodiscard]] bool counts(const struct stat& st) const;
+  [[nodiscard]] bool counts(const tier::sys::FileStat& st) const;
   // Notes something of these attributes, which does not count.
-  void note_passed(const std::string& path, const struct stat& st, PassedOver* passed) const;
+  void note_passed(const std::string& path, const tier::sys::FileStat& st,
+                   PassedOver* passed) const;
 
  private:
   static Result<RecordsDirectory> of_found(int64_t result, const RecordsOf& of,

@@ -61,7 +61,7 @@ class InPool {
 
   [[nodiscard]] bool is_known() const { return at_.inode != nullptr; }
   // What it remembers of the directory of that name is this one.
-  [[nodiscard]] bool means(const struct stat& st) const {
+  [[nodiscard]] bool means(const sys::FileStat& st) const {
     return lower_ && S_ISDIR(at_.inode->mode.load()) && tier::is_remembered(*cover_, *lower_, st);
   }
   // Lower has had the directory.
@@ -71,10 +71,10 @@ class InPool {
     return is_known() ? (at_.inode->mode.load() & 0777) | S_IRWXU : 0777;
   }
   // It was removed in lower, and this one has been made there.
-  Status note(const struct stat& st) {
+  Status note(const sys::FileStat& st) {
     if (!is_known()) return Status();
-    const file::LowerIdentity identity = tier::directory_identity(*cover_, st, 0);
-    return tier::set_identity(fs_, above_, name_, &identity);
+    const file::Witness witness = tier::directory_witness(*cover_, st, 0);
+    return tier::set_witness(fs_, above_, name_, &witness);
   }
 
  private:
@@ -89,10 +89,10 @@ class InPool {
   file::Map at_ = {};
   file::Map above_ = {};
   std::string name_;  // in `above_`
-  std::optional<file::LowerIdentity> lower_;
+  std::optional<file::Witness> lower_;
 };
 
-Status another(const std::string& path, const struct stat& st) {
+Status another(const std::string& path, const sys::FileStat& st) {
   return fail(ESTALE,
               "%s: a directory of user %u has this name and is not the one in the pool; nothing is "
               "written into it, and the pool keeps its own: move it away and drain again",
@@ -138,7 +138,7 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     }
     if (opened < 0) return sys::failed(opened, "open", path);
     above = sys::Descriptor(static_cast<int>(opened));
-    struct stat st = {};
+    sys::FileStat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
     const bool is_believed = tier::is_believed(st.st_uid, from.owner);

@@ -124,8 +124,10 @@ Status give_name(Job& job, const FileState& from, const LocalEntry& entry, uint6
   if (from.has_lower == 0) return Status();
   auto parent = file::live_inode(job.fs(), entry.parent);
   if (!parent.ok()) return parent.status();
-  const file::LowerIdentity lower = {from.lower[0], from.lower[1], from.lower[2], from.lower[3]};
-  return tier::set_identity(job.fs(), {*parent, entry.parent}, entry.name, &lower);
+  file::Witness lower = file::witness_of(from.lower);
+  // This node may get another handle of the file.
+  if ((lower.birth & tier::sys::birth_is_handle) != 0) lower.birth = 0;
+  return tier::set_witness(job.fs(), {*parent, entry.parent}, entry.name, &lower);
 }
 
 Status fill(Job& job, const RemoteFile& from, const std::string& path, bool empty,

@@ -94,10 +94,10 @@ struct FileState {
   // 1: there is none, but one of the covered directory was removed here, or moved away, which is
   // still to be drained.
   uint32_t removed;
-  // The file in the covered directory that it takes the place of (file::LowerIdentity), if
+  // The file in the covered directory that it takes the place of (file::Witness), if
   // `has_lower` is not 0.
   uint64_t has_lower;
-  uint64_t lower[4];
+  file::WitnessWords lower;
 };
 
 // What has happened on a node since the job began that makes void what it says of names, or has
@@ -135,12 +135,12 @@ struct Posted {
   uint64_t node;  // index into the job's nodes
 };
 
-inline constexpr uint64_t most_bytes = 8ULL << 20;            // that follow a reply
-inline constexpr uint64_t most_news = 1024;                   // entries that a reply holds
-inline constexpr uint64_t longest_intent = 12ULL << 10;       // that is told with a lock
-inline constexpr uint64_t most_listed = 64ULL << 10;          // bytes of names in a reply
-inline constexpr uint64_t most_runs = 32768;                  // that follow a request
-inline constexpr uint64_t most_written = 512ULL << 10;        // bytes that follow a request
+inline constexpr uint64_t most_bytes = 8ULL << 20;       // that follow a reply
+inline constexpr uint64_t most_news = 1024;              // entries that a reply holds
+inline constexpr uint64_t longest_intent = 12ULL << 10;  // that is told with a lock
+inline constexpr uint64_t most_listed = 64ULL << 10;     // bytes of names in a reply
+inline constexpr uint64_t most_runs = 32768;             // that follow a request
+inline constexpr uint64_t most_written = 512ULL << 10;   // bytes that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
 inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(ByteRun);
 static_assert(request_capacity >= sizeof(Request) + most_written);

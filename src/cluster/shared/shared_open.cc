@@ -71,7 +71,7 @@ Status check_no_writer(Job& job, const std::string& path) {
 Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   CAIRN_TRY(check_no_writer(job_, wanted.path));
   const std::string lower = job_.directory() + "/" + wanted.path;
-  struct stat st = {};
+  sys::FileStat st = {};
   const auto look = [&] { return stat_below(job_.directory(), wanted.path, &st); };
   // One that was removed by its name is still there until that is drained.
   if (look().ok()) displace_everywhere(job_, wanted.path);
@@ -98,7 +98,7 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
     record_.uid = st.st_uid;
     record_.gid = st.st_gid;
     record_.mtime = sys::mtime_of(st);
-    record_.base = {true, st.st_ino, record_.size, record_.mtime, record_.size};
+    record_.base = {true, st.st_ino, record_.size, record_.mtime, record_.size, st.birth};
     if (!is_allowed(record_, access_of(wanted.flags)))
       return fail(EACCES, "%s: permission denied", lower.c_str());
   }

@@ -50,7 +50,7 @@ bool find_once(const FileSystem& fs, const Map& directory, const Name& name, Dir
                head,
                number,
                inode == nullptr ? 0 : inode->generation.load(),
-               has_identity(*dirent, head)};
+               has_witness(*dirent, head)};
       return true;
     }
     link = dirent->next.load();
@@ -232,14 +232,11 @@ Result<size_t> list(const FileSystem& fs, const Map& directory, uint64_t cookie,
     entry.unit = here;
     entry.cookie = unit | behind;
     entry.type = format::dirent_type(head);
-    entry.length = std::min(format::dirent_length(head),
-                            static_cast<unsigned>(units * unit_size) - name_offset(head));
+    entry.length = std::min(format::dirent_length(head), room_for_name(head));
     entry.whiteout = whiteout;
     entry.sound = sound;
-    entry.has_lower = has_identity(*dirent, head);
-    if (entry.has_lower)
-      entry.lower = {dirent->lower[0].load(), dirent->lower[1].load(), dirent->lower[2].load(),
-                     dirent->lower[3].load()};
+    entry.has_lower = room_for_name(head) != 0 && has_witness(*dirent, head);
+    if (entry.has_lower) entry.lower = witness_in(*dirent, head);
     std::memcpy(entry.name, name_of(dirent, head), entry.length);
     entry.name[entry.length] = '\0';
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "file/inode/file_system.h"
+#include "file/namespace/witness.h"
 #include "pool/core/redo.h"
 
 namespace cairn::file {
@@ -33,21 +34,13 @@ bool is_sound_name(const char* text, size_t length);
 // Any bytes as a message may hold them: unprintable ones as \xNN, and not too many.
 std::string shown_name(const char* text, size_t length);
 
-// What a file in lower was when its name was imported.
-struct LowerIdentity {
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  uint64_t size = 0;
-  uint64_t mtime = 0;
-};
-
 struct DirentSlot {
   uint64_t unit = 0;
   format::Dirent* dirent = nullptr;
   uint64_t head = 0;
   uint64_t inode = 0;
   uint64_t generation = 0;  // of the inode, while the name was there: numbers are used again
-  bool identified = false;  // it has an identity in lower, not only room for one
+  bool identified = false;  // it has a witness in lower, not only room for one
   [[nodiscard]] bool is_whiteout() const { return (head & format::dirent_whiteout) != 0; }
   [[nodiscard]] bool has_lower() const { return identified; }
   [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
@@ -69,7 +62,7 @@ struct NewDirent {
   uint64_t inode = 0;
   unsigned type = 0;
   uint64_t now = 0;
-  const LowerIdentity* lower = nullptr;
+  const Witness* lower = nullptr;
 };
 Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
                    const Name& name, const DirentSlot& place, const NewDirent& made);
@@ -81,8 +74,8 @@ void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, 
 // After draining: the name's identity in lower is this now (null: it is not there any more, which
 // ends a whiteout for good). In place where the name's slot has room for an identity, as all have
 // that were made below a covered directory (flag_covered); else the name moves to a slot that has.
-Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
-                          const LowerIdentity* lower);
+Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
+                         const Witness* lower);
 
 struct Listed {
   uint64_t inode = 0;
@@ -94,7 +87,7 @@ struct Listed {
   bool has_lower = false;
   bool sound =
       true;  // else only list_slots() gives it; `name` is as much of it as lies in its slot
-  LowerIdentity lower;
+  Witness lower;
   char name[256];  // ends in a zero byte
 };
 // Room for some of the names of a directory: for all of them if they are few.

@@ -60,11 +60,18 @@ void stamp_directory(pool::Change& change, const Map& directory, uint64_t now) {
   change.set(directory.inode->ctime, now);
 }
 
-void set_lower(pool::Change& change, Dirent& dirent, const LowerIdentity& lower) {
-  change.set(dirent.lower[0], lower.device);
-  change.set(dirent.lower[1], lower.inode);
-  change.set(dirent.lower[2], lower.size);
-  change.set(dirent.lower[3], lower.mtime);
+void set_lower(pool::Change& change, Dirent& dirent, const Witness& lower) {
+  const WitnessWords words = words_of(lower);
+  for (unsigned i = 0; i < format::dirent_lower_words(change.get(dirent.head)); ++i)
+    change.set(dirent.lower[i], words[i]);
+}
+
+// Which words of Dirent::lower a new slot has: none, or as many as the format of the pool gives.
+uint64_t lower_flags(const Pool& pool, bool has_room) {
+  if (!has_room) return 0;
+  const bool is_full =
+      (pool.superblock().features_incompatible.load() & format::feature_witness) != 0;
+  return format::dirent_lower | (is_full ? format::dirent_witness : 0);
 }
 
 // Takes a slot out of its chain and puts it into the free list.
@@ -89,30 +96,29 @@ Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
 
 // Puts a name into a slot of its own and in front of its chain.
 Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
-                  const Name& name, uint64_t inode, unsigned type, const LowerIdentity* lower) {
+                  const Name& name, uint64_t inode, unsigned type, const Witness* lower) {
   auto& words = directory.inode->directory;
   const bool room = lower != nullptr || (directory.inode->flags.load() & format::flag_covered) != 0;
-  const unsigned units = format::units_for(name.length, room);
+  const uint64_t flags = format::dirent_live | lower_flags(fs.pool, room);
+  const unsigned units = format::units_for(name.length, flags);
   auto slot = take_slot(fs, seat, change, directory, units);
   if (!slot.ok()) return slot.status();
   Dirent& dirent = *slot->dirent;
   Word* bucket = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
   if (bucket == nullptr) return damaged_directory(directory);
-  const uint64_t head = format::dirent_head(
-      name.hash, name.length, type, units, format::dirent_live | (room ? format::dirent_lower : 0));
-  // The slot is nobody's yet: its name and identity may be written in place. Its first words go
+  const uint64_t head = format::dirent_head(name.hash, name.length, type, units, flags);
+  // The slot is nobody's yet: its name and witness may be written in place. Its first words go
   // into the change, because a free slot's are in use until then.
   pool::Segment& segment = fs.pool.segment_of(&dirent);
   if (room) {
-    const LowerIdentity identity = lower != nullptr ? *lower : LowerIdentity{};
-    segment.region.store(dirent.lower[0], identity.device);
-    segment.region.store(dirent.lower[1], identity.inode);
-    segment.region.store(dirent.lower[2], identity.size);
-    segment.region.store(dirent.lower[3], identity.mtime);
-    segment.region.flush(dirent.lower, sizeof dirent.lower);
+    const WitnessWords witness = words_of(lower != nullptr ? *lower : Witness{});
+    const unsigned count = format::dirent_lower_words(head);
+    for (unsigned i = 0; i < count; ++i) segment.region.store(dirent.lower[i], witness[i]);
+    segment.region.flush(dirent.lower, count * sizeof(Word));
   }
-  CAIRN_TRY(segment.region.copy(Pool::offset_in(segment, &dirent) + name_offset(head), name.text,
-                                name.length));
+  CAIRN_TRY(
+      segment.region.copy(Pool::offset_in(segment, &dirent) + format::dirent_name_offset(head),
+                          name.text, name.length));
   change.set(dirent.inode, inode);
   change.set(dirent.next, change.get(*bucket));
   change.set(dirent.head, head);
@@ -208,8 +214,8 @@ void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, 
                  static_cast<uint64_t>(type) << 40);
 }
 
-Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
-                          const LowerIdentity* lower) {
+Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
+                         const Witness* lower) {
   auto slot = find_name(fs, directory, name, true);
   if (!slot.ok()) return slot.status();
   pool::Change change(fs.pool, seat);

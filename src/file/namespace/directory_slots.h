@@ -2,10 +2,12 @@
 // directory_change.cc (changing).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "file/inode/file_system.h"
+#include "file/namespace/witness.h"
 #include "format/dirent.h"
 
 namespace cairn::file::slots {
@@ -52,11 +54,8 @@ inline Word* bucket_word(const FileSystem& fs, const Map& directory, uint64_t bu
   return reinterpret_cast<Word*>(block) + bucket % format::node_entries;
 }
 
-inline unsigned name_offset(uint64_t head) {
-  return (head & format::dirent_lower) != 0 ? format::dirent_header_lower : format::dirent_header;
-}
 inline const char* name_of(const Dirent* dirent, uint64_t head) {
-  return reinterpret_cast<const char*>(dirent) + name_offset(head);
+  return reinterpret_cast<const char*>(dirent) + format::dirent_name_offset(head);
 }
 
 // A slot must not run over its block's end.
@@ -65,14 +64,21 @@ inline bool fits_block(uint64_t unit, unsigned units) {
          unit % units_per_block + units <= units_per_block;
 }
 
-// A name must not run over its slot's end.
-inline bool fits_slot(uint64_t head) {
-  return name_offset(head) + format::dirent_length(head) <= format::dirent_units(head) * unit_size;
+// How many bytes a slot has for its name. 0: the words before the name do not fit either.
+inline unsigned room_for_name(uint64_t head) {
+  const auto bytes = static_cast<unsigned>(format::dirent_units(head) * unit_size);
+  return bytes - std::min(bytes, format::dirent_name_offset(head));
 }
 
-// Whether the slot holds an identity, not only room for one.
-inline bool has_identity(const Dirent& dirent, uint64_t head) {
+// A name must not run over its slot's end.
+inline bool fits_slot(uint64_t head) { return format::dirent_length(head) <= room_for_name(head); }
+
+// Does the slot hold a witness, not only room for one?
+inline bool has_witness(const Dirent& dirent, uint64_t head) {
   return (head & format::dirent_lower) != 0 && dirent.lower[1].load() != 0;
+}
+inline Witness witness_in(const Dirent& dirent, uint64_t head) {
+  return witness_of(dirent.lower, format::dirent_lower_words(head));
 }
 
 }  // namespace cairn::file::slots

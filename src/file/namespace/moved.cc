@@ -2,15 +2,10 @@
 
 #include <sys/stat.h>
 
+#include "file/namespace/directory_slots.h"
 #include "file/space/evict.h"
 
 namespace cairn::file {
-namespace {
-
-constexpr size_t identity_words = 4;
-
-}  // namespace
-
 void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now) {
   Inode& inode = *map.inode;
@@ -29,8 +24,8 @@ void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const
   const bool is_at_home = slot.has_lower() && inode.lower_parent.load() == directory.number &&
                           inode.lower_unit.load() == slot.unit + 1;
   if (inode.ctime.load() != inode.drained.load() || !is_at_home) return;
-  for (size_t i = 0; i < identity_words; ++i)
-    change.set(inode.file.moved_lower[i], slot.dirent->lower[i].load());
+  const WitnessWords words = words_of(slots::witness_in(*slot.dirent, slot.head));
+  for (unsigned i = 0; i < words.size(); ++i) change.set(inode.file.moved_lower[i], words[i]);
   change.set(inode.file.moved_change, folded);
   change.set(inode.file.moved, now);
 }
@@ -42,9 +37,8 @@ bool has_only_moved(const Inode& inode) {
          inode.change.load() == inode.file.moved_change.load();
 }
 
-LowerIdentity identity_before_move(const Inode& inode) {
-  const auto& words = inode.file.moved_lower;
-  return {words[0].load(), words[1].load(), words[2].load(), words[3].load()};
+Witness witness_before_move(const Inode& inode) {
+  return witness_of(inode.file.moved_lower, format::witness_words);
 }
 
 void forget_move(Pool& pool, Inode& inode) {

@@ -22,7 +22,7 @@ void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const
 // ShapeChange.
 bool has_only_moved(const Inode& inode);
 // What lower's file was when the note was made.
-LowerIdentity identity_before_move(const Inode& inode);
+Witness witness_before_move(const Inode& inode);
 // The file may have changed, though nothing shows it.
 void forget_move(Pool& pool, Inode& inode);
 

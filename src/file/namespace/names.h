@@ -77,6 +77,6 @@ struct ImportedInode {
   std::string target;
 };
 Status import_name(FileSystem& fs, uint64_t parent, std::string_view name,
-                   const ImportedInode& imported, const LowerIdentity& lower);
+                   const ImportedInode& imported, const Witness& lower);
 
 }  // namespace cairn::file

@@ -7,7 +7,7 @@ namespace cairn::file {
 using namespace names;  // NOLINT(google-build-using-namespace): the parts of this file
 
 Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
-                   const ImportedInode& imported, const LowerIdentity& lower) {
+                   const ImportedInode& imported, const Witness& lower) {
   // Not entered as others are: the directory is being filled just now.
   LockedName at(fs);
   auto name = checked_name(text);

@@ -33,8 +33,7 @@ Status NewNamed::write_target(std::string_view target) {
   return fs_.pool.copy_in(*block, 0, target.data(), target.size());
 }
 
-Status NewNamed::name(LockedName& at, const DirentSlot& place, const LowerIdentity* lower,
-                      uint64_t now) {
+Status NewNamed::name(LockedName& at, const DirentSlot& place, const Witness* lower, uint64_t now) {
   Inode& inode = *made_.inode;
   const uint64_t mode = inode.mode.load();
   const bool is_directory = S_ISDIR(mode);

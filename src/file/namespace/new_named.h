@@ -19,7 +19,7 @@ class NewNamed {
   // Writes a link's text: short ones into the inode, others into its first block.
   Status write_target(std::string_view target);
   // Flushes the inode, then makes it live and names it, all at once.
-  Status name(LockedName& at, const DirentSlot& place, const LowerIdentity* lower, uint64_t now);
+  Status name(LockedName& at, const DirentSlot& place, const Witness* lower, uint64_t now);
 
   [[nodiscard]] Map map() const { return {made_.inode, made_.number}; }
   Inode* operator->() const { return made_.inode; }

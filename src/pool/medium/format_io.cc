@@ -105,7 +105,7 @@ Status write_format(Pool& pool, uint32_t lanes, uint64_t seed) {
   pool.store(a.version, format::version);
   if (pool.segment[0]->region.granularity() == persist::Granularity::page)
     pool.store(a.features_read_only, format::feature_synced_size);
-  pool.store(a.features_incompatible, format::feature_evictions);
+  pool.store(a.features_incompatible, format::feature_evictions | format::feature_witness);
   for (int i = 0; i < 2; ++i) pool.store(a.uuid[i], uuid[i]);
   pool.store(a.created_ns, realtime_ns());
   pool.store(a.lanes, lanes);

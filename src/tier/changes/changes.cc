@@ -124,7 +124,7 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory) {
 }
 
 Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
-                            struct stat* st) {
+                            sys::FileStat* st) {
   const int64_t result = sys::lstatat(directory, listed.name, st);
   if (result == -ENOENT || result == -ENOTDIR) return InLower::nothing;
   if (result < 0) return sys::failed(result, "stat", name_of(listed));
@@ -132,7 +132,7 @@ Result<InLower> try_to_look(const Known& known, int directory, const file::Liste
   return is_remembered(known, listed.lower, *st) ? InLower::remembered : InLower::other;
 }
 
-InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
+InLower look(const Known& known, int directory, const file::Listed& listed, sys::FileStat* st) {
   auto found = try_to_look(known, directory, listed, st);
   return found.ok() ? *found : InLower::other;
 }

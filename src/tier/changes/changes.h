@@ -53,8 +53,8 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory);
 // What lower has under a name: nothing, the file that the pool remembers, or another one.
 enum class InLower : uint8_t { nothing, remembered, other };
 Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
-                            struct stat* st);
+                            sys::FileStat* st);
 // The same without an error: a file that cannot be looked at counts as `other`, and is left alone.
-InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
+InLower look(const Known& known, int directory, const file::Listed& listed, sys::FileStat* st);
 
 }  // namespace cairn::tier

@@ -15,11 +15,11 @@ struct Where {
   uint64_t inode = 0;
   file::Map map;
   std::string path = {};
-  // The directory was moved here, or is new in lower. The identities of the names in it may be of
+  // The directory was moved here, or is new in lower. The witnesses of the names in it may be of
   // another place, so they are compared with lower before they count.
   bool fresh = false;
   // What the pool remembers of the directory in lower. None: the covered directory itself.
-  std::optional<file::LowerIdentity> identity = {};
+  std::optional<file::Witness> witness = {};
   // In force for names in it: its own mode, or that of the nearest directory above it.
   DrainMode mode = DrainMode::inherit;
   // It is fresh because lower has it, or one above it, under another name or not at all. In a

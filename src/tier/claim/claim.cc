@@ -14,6 +14,7 @@
 #include "tier/claim/restore.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/record.h"
 #include "tier/record/records_directory.h"
 #include "tier/system/system.h"
@@ -43,7 +44,7 @@ int64_t publish(int directory, const char* name, const std::string& text,
     const int64_t n = sys::pwrite(file.get(), text.data(), text.size(), 0);
     if (n != static_cast<int64_t>(text.size())) result = n < 0 ? n : -ENOSPC;
     if (result == 0) result = sys::fsync(file.get());
-    struct stat st = {};
+    sys::FileStat st = {};
     if (result == 0 && owner != nullptr && sys::fstat(file.get(), &st) == 0) *owner = st.st_uid;
   }
   if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
@@ -78,7 +79,7 @@ struct Believed {
 
 // Adds the directory's owner, who may say whether it is covered.
 int64_t believed_in(int directory, Believed* believed) {
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t result = sys::fstat(directory, &st);
   if (result == 0) believed->of_directory = st.st_uid;
   return result;
@@ -115,7 +116,7 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   if (opened == -ELOOP || opened == -ENXIO) return -EUCLEAN;  // a link, a socket
   if (opened < 0) return opened;
   const sys::Descriptor file(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
   if (!S_ISREG(st.st_mode)) return -EUCLEAN;
   if (owner != nullptr) *owner = st.st_uid;
@@ -130,7 +131,7 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
 // this name, so neither its contents count nor an error of opening it (a lease, a mode).
 int64_t read_believed(int directory, const std::string& name, const Believed& believed,
                       std::string* text, uint32_t* owner = nullptr) {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t looked = sys::lstatat(directory, name.c_str(), &st); looked < 0) return looked;
   if (!believed.has(st.st_uid)) return -ENOENT;
   uint32_t uid = st.st_uid;
@@ -278,12 +279,12 @@ int64_t remove_void(int directory, uint64_t owner, const std::string& text, int6
   lock.l_whence = SEEK_SET;
   lock.l_len = 1;
   if (::syscall(SYS_fcntl, file.get(), F_OFD_SETLK, &lock) != 0) return 0;
-  struct stat held = {};
-  struct stat named = {};
+  sys::FileStat held = {};
+  sys::FileStat named = {};
   std::string now(text.size() + 1, '\0');
   const int64_t n = sys::pread(file.get(), now.data(), now.size(), 0);
   if (sys::fstat(file.get(), &held) != 0 || sys::lstatat(directory, claim_file, &named) != 0 ||
-      held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
+      !is_same_file(held, named) || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
     return 0;
   const int64_t result = hand_on(directory, owner, brought);
@@ -294,7 +295,7 @@ int64_t remove_void(int directory, uint64_t owner, const std::string& text, int6
 
 Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
                               const ClaimRequest& request) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   Claim own = own_claim(fs, request.job);
@@ -400,7 +401,7 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
 }
 
 bool is_claimed_above(const std::string& directory) {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (sys::lstatat(AT_FDCWD, directory.c_str(), &st) < 0) return false;
   std::string text;
   const int64_t read = read_believed(AT_FDCWD, path_of(directory), {no_owner, st.st_uid}, &text);
@@ -415,7 +416,7 @@ bool is_claimed(const std::string& directory) {
 
 Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory) {
   std::vector<Claim> claims;
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   const Claim own = own_claim(fs, "");
@@ -440,7 +441,7 @@ Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string&
 }
 
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Status();
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
@@ -464,7 +465,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
 }
 
 Status free_claim(const std::string& directory, bool forced) {
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());

@@ -43,7 +43,7 @@ bool is_gone(const std::string& digits) {
   return is_unused_number(static_cast<pid_t>(std::strtoul(digits.c_str(), nullptr, 16)));
 }
 
-bool is_old(const struct stat& st) {
+bool is_old(const sys::FileStat& st) {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   const uint64_t present = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000;
@@ -71,7 +71,7 @@ void remove_claims_left(int directory, uint64_t owner) {
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))
       continue;
-    struct stat st = {};
+    sys::FileStat st = {};
     if (sys::lstatat(directory, entry.name.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
     if (st.st_uid != geteuid() && st.st_uid != owner) continue;
     const std::string maker = entry.name.substr(prefix().size());

@@ -51,7 +51,7 @@ Claim claim_of_host() {
 }
 
 std::string place_of(const std::string& pool) {
-  struct stat st = {};
+  sys::FileStat st = {};
   const std::string parent = pool.substr(0, std::max<size_t>(pool.rfind('/'), 1));
   if (pool.empty() || sys::lstatat(AT_FDCWD, parent.c_str(), &st) < 0) return {};
   return std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);

@@ -25,7 +25,7 @@ std::string text_of(const Mark& mark) { return "pool:" + mark.pool + ":" + mark.
 
 // -ENOENT: the directory has no mark, or one that does not count.
 int64_t read_mark(int kept, uint64_t owner, Mark* mark) {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::lstatat(kept, kept_mark, &st); result < 0) return result;
   if (!S_ISLNK(st.st_mode) || !is_believed(st.st_uid, owner)) return -ENOENT;
   std::string text;
@@ -50,7 +50,7 @@ int64_t open_own(int covered, const std::string& name, uint64_t owner, sys::Desc
   if (opened == -ENOTDIR || opened == -ELOOP || opened == -EACCES) return -ENOENT;
   if (opened < 0) return opened;
   sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
   // A directory of root's is for runs of root only.
   if (st.st_uid != geteuid() && st.st_uid != owner) return -ENOENT;

@@ -30,7 +30,7 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
   const int64_t fd = sys::openat(kept, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return fd;
   const sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
   if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > static_cast<off_t>(longest))
     return -ENOENT;  // it is not a note of Cairn's
@@ -80,7 +80,7 @@ int64_t restore(int above, const Kept& item) {
   if (result < 0) return result;
   const sys::Descriptor& kept = *item.directory;
   const KeepTimes times(parent.get());
-  struct stat st = {};
+  sys::FileStat st = {};
   const bool was_moved = sys::lstatat(kept.get(), item.name.c_str(), &st) == 0;
   if (was_moved) result = rename_to_free(kept.get(), item.name, parent.get(), name.c_str());
   if (result == -EEXIST || result == -ENOENT) return 0;

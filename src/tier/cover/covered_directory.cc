@@ -8,6 +8,7 @@
 #include "tier/cover/cover_state.h"
 #include "tier/cover/make_cover.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/parts.h"
 #include "tier/record/records_directory.h"
 
@@ -17,7 +18,7 @@ namespace {
 // Other users can move the user's claim into a directory of their own, and move that to the path.
 // So the directory's owner must be the same as before.
 Result<bool> may_be_covered(const CoverRecord& record, int directory, const std::string& path) {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(directory, &st); result < 0)
     return sys::failed(result, "stat", path);
   return record.directory_owner == no_owner || is_believed(st.st_uid, record.directory_owner);
@@ -42,7 +43,7 @@ Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& re
 // Opens the covered directory (O_PATH) and tells whether it still is the one that was covered.
 Result<Covered> open_and_look(const file::FileSystem& fs, const CoverRecord& record,
                               const std::string& path, sys::Descriptor* directory) {
-  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
+  const int64_t opened = lower_base(path);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Covered::gone;
   if (opened < 0) return sys::failed(opened, "open", path);
   *directory = sys::Descriptor(static_cast<int>(opened));
@@ -103,10 +104,10 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
   CAIRN_TRY_ASSIGN(taken, take_claim(fs, path, request));
   record->token = taken.token;
   record->owner = taken.owner;
-  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(path, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor directory(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   int64_t result = sys::fstat(directory.get(), &st);
   if (result == 0) result = marks_of(directory.get(), &record->marks);
   if (result < 0) return sys::failed(result, "stat", path);
@@ -119,7 +120,7 @@ Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& reco
   sys::Descriptor directory;
   CAIRN_TRY_ASSIGN(found, open_and_look(fs, record, record.path, &directory));
   if (found == Covered::gone) return found;
-  struct stat st = {};
+  sys::FileStat st = {};
   DirectoryMarks marks;
   int64_t result = sys::fstat(directory.get(), &st);
   if (result >= 0) result = marks_of(directory.get(), &marks);

@@ -5,6 +5,7 @@
 #include "tier/claim/restore.h"
 #include "tier/cover/cover_state.h"
 #include "tier/lower/keep_times.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/journal.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
@@ -16,7 +17,7 @@ namespace {
 // Restores files that a drain displaced for changes that are now discarded. The claim stays, so no
 // other process restores them, and a drain of the next cover would remove them.
 Status restore_below(const std::string& path, uint64_t owner) {
-  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(path, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());

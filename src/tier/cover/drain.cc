@@ -53,7 +53,7 @@ bool needs_no_place(DrainState& state, const Where& where, const file::Listed& l
 // Somebody has removed in lower a directory that the drain is about to enter. It is made again if
 // something is to be written there, as a changed file would be; if not, it stays removed. False:
 // nothing is to be done in it.
-bool make_again(const DrainName& item, std::optional<file::LowerIdentity>* identity) {
+bool make_again(const DrainName& item, std::optional<file::Witness>* witness) {
   auto needed =
       has_undrained(item.state.fs, {item.listed.inode,
                                     item.map,
@@ -65,7 +65,7 @@ bool make_again(const DrainName& item, std::optional<file::LowerIdentity>* ident
     item.state.failed(item.where.path + "/" + name_of(item.listed), needed.status());
     return false;
   }
-  return *needed && drain_directory(item, identity);
+  return *needed && drain_directory(item, witness);
 }
 
 void create_in(DrainState& state, const Where& where, file::Tree* tree,
@@ -99,7 +99,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           return Status();
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
-        std::optional<file::LowerIdentity> identity = remembered_of(listed);
+        std::optional<file::Witness> witness = remembered_of(listed);
         // The directory was moved here after the plan was made. Once the drain has made it here,
         // its old path is not known any more.
         if ((where.is_moved || !is_at_home(where, listed, map)) &&
@@ -109,17 +109,17 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           state.skipped.insert(listed.inode);
           return Status();
         }
-        if (fresh && !drain_directory({state, where, lower, listed, map}, &identity)) {
+        if (fresh && !drain_directory({state, where, lower, listed, map}, &witness)) {
           state.skipped.insert(listed.inode);
           return Status();
         }
         if (state.gone.count(listed.inode) != 0 &&
-            !make_again({state, where, lower, listed, map}, &identity))
+            !make_again({state, where, lower, listed, map}, &witness))
           return Status();
         // No process has listed a lazy directory, so nothing was changed below it.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
           directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
-                                  identity, drain_mode_in(state.fs, map, where.mode),
+                                  witness, drain_mode_in(state.fs, map, where.mode),
                                   state.old_paths.count(listed.inode) != 0});
         return Status();
       });

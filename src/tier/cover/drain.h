@@ -9,7 +9,7 @@
 //            file is never nowhere), then directories get their modes and times
 //
 // Invariants
-//  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
+//  1. Nothing in lower is replaced or removed unless it is what the pool remembers (Witness).
 //  2. A name in lower shows the old file or the whole new one. Temporary files have names that
 //     begin with ".cairn-drain-"; the next drain removes those of a killed one. If the bytes of a
 //     replaced file are still to be written elsewhere, the file is kept (replaced_backup.cc) until

@@ -18,6 +18,7 @@
 #include "tier/drain/drain_state.h"
 #include "tier/drain/undrained.h"
 #include "tier/lower/beneath.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
 #include "tier/stage/from_pool.h"
@@ -29,20 +30,6 @@
 namespace cairn::tier {
 namespace {
 
-// Identifies a file or directory of the system.
-struct SystemInode {
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  friend bool operator==(const SystemInode&, const SystemInode&) = default;
-};
-
-int64_t inode_of(int fd, SystemInode* inode) {
-  struct stat st = {};
-  const int64_t result = sys::fstat(fd, &st);
-  if (result == 0) *inode = {st.st_dev, st.st_ino};
-  return result;
-}
-
 // The mode of a directory that a drain has made, until the drain has written everything in it. A
 // drain after a kill recognises the directory by it.
 constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
@@ -50,17 +37,17 @@ constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
 // A directory of the pool that the walk is in.
 struct Level {
   file::Map map;
-  std::string below;       // its path below the top, "" or with a slash at its end
-  SystemInode there = {};  // the directory that it is written to
-  bool made = false;       // the other directory did not have it
-  bool touched = false;    // something was written in it
+  std::string below;         // its path below the top, "" or with a slash at its end
+  sys::FileStat there = {};  // the directory that it is written to
+  bool made = false;         // the other directory did not have it
+  bool touched = false;      // something was written in it
   std::vector<file::Listed> directories = {};  // still to be visited
 };
 
 // The first name that was written of a file with several names.
 struct Written {
   std::string path;
-  SystemInode there;
+  sys::FileStat there;
 };
 
 class Writer {
@@ -85,13 +72,14 @@ class Writer {
   Status write() {
     auto top = file::live_inode(fs_, cover_.top);
     if (!top.ok()) return top.status();
-    const int64_t opened = sys::open_beneath(report_.path.c_str(), O_PATH | O_DIRECTORY);
+    const int64_t opened = lower_base(report_.path);
     if (opened < 0) return sys::failed(opened, "open", report_.path);
     beneath_ = Beneath(sys::Descriptor(static_cast<int>(opened)), report_.path);
+    keeps_birth_ = sys::keeps_birth(beneath_.fd());
     std::vector<Level> way;
     file::Tree tree(fs_, cover_.top);
     way.push_back({{*top, cover_.top}, ""});
-    if (const int64_t result = inode_of(beneath_.fd(), &way.back().there); result < 0)
+    if (const int64_t result = look(beneath_.fd(), &way.back().there); result < 0)
       return sys::failed(result, "stat", report_.path);
     write_names(way.back());
     while (!way.empty() && !cancelled_) {
@@ -173,13 +161,19 @@ class Writer {
     return !cancelled_;
   }
 
+  int64_t look(int fd, sys::FileStat* st) const {
+    const int64_t result = sys::fstat(fd, st);
+    if (!keeps_birth_) st->birth = 0;
+    return result;
+  }
+
   // Only the user, root, or the file's owner as of the pool can have made it.
-  [[nodiscard]] bool is_of_ours(const file::Map& map, const struct stat& st) const {
+  [[nodiscard]] bool is_of_ours(const file::Map& map, const sys::FileStat& st) const {
     return is_believed(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
   }
   // May the file's other names become links to it? They may if it gives the rights that the pool
   // says, and no more.
-  [[nodiscard]] bool may_be_linked(const file::Map& map, const struct stat& st) const {
+  [[nodiscard]] bool may_be_linked(const file::Map& map, const sys::FileStat& st) const {
     constexpr uint32_t permissions = 07777;
     return is_of_ours(map, st) &&
            (S_ISLNK(st.st_mode) ||
@@ -194,10 +188,10 @@ class Writer {
     const int64_t opened = beneath_.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (opened < 0) return sys::failed(opened, "open", path);
     sys::Descriptor directory(static_cast<int>(opened));
-    SystemInode found;
-    if (const int64_t result = inode_of(directory.get(), &found); result < 0)
+    sys::FileStat found = {};
+    if (const int64_t result = look(directory.get(), &found); result < 0)
       return sys::failed(result, "stat", path);
-    if (found != level.there)
+    if (!is_same_file(found, level.there))
       return fail(ESTALE, "%s: it was replaced by another directory meanwhile", path.c_str());
     return directory;
   }
@@ -249,9 +243,9 @@ class Writer {
       return false;
     }
     const sys::Descriptor there(static_cast<int>(std::max<int64_t>(-1, opened)));
-    struct stat st = {};
+    sys::FileStat st = {};
     std::vector<sys::DirectoryEntry> entries;
-    int64_t looked = opened < 0 ? opened : sys::fstat(there.get(), &st);
+    int64_t looked = opened < 0 ? opened : look(there.get(), &st);
     if (looked == 0 && made == 0) looked = list_of(there.get(), &entries);
     if (looked < 0) {
       failed(path, sys::failed(looked, "open", path));
@@ -263,7 +257,7 @@ class Writer {
       conflict(path);
       return false;
     }
-    level->there = {st.st_dev, st.st_ino};
+    level->there = st;
     level->made = made == 0 || (st.st_mode & 01777) == unfinished_mode;
     above.touched = above.touched || made == 0;
     if (made == 0) ++report_.drained.directories;
@@ -294,7 +288,7 @@ class Writer {
       ++report_.drained.files;
       return;
     }
-    struct stat st = {};
+    sys::FileStat st = {};
     const int64_t looked = sys::lstatat(directory, listed.name, &st);
     if (looked < 0 && looked != -ENOENT) return failed(path, sys::failed(looked, "stat", path));
     if (looked == 0) {
@@ -311,21 +305,21 @@ class Writer {
     }
     const bool is_written = looked < 0 && S_ISREG(st.st_mode);  // `st` is of the file itself
     if (map.inode->links.load() > 1 && (is_written || may_be_linked(map, st)))
-      linked_.emplace(map.number, Written{path, {st.st_dev, st.st_ino}});
+      linked_.emplace(map.number, Written{path, st});
   }
 
   [[nodiscard]] bool link_to(const Written& first, int directory, const char* name) const {
     const int64_t opened = beneath_.open(first.path, O_PATH | O_NOFOLLOW);
     if (opened < 0) return false;
     const sys::Descriptor file(static_cast<int>(opened));
-    SystemInode found;
-    return inode_of(file.get(), &found) == 0 && found == first.there &&
+    sys::FileStat found = {};
+    return look(file.get(), &found) == 0 && is_same_file(found, first.there) &&
            link_open_file(file.get(), directory, name) == 0;
   }
 
   // `*st`: of the file that was written.
   Status write_new(int directory, const file::Listed& listed, const file::Map& map,
-                   const std::string& path, struct stat* st) {
+                   const std::string& path, sys::FileStat* st) {
     // A drain that was killed may have left a file of this name. If it cannot be removed, another
     // user has the name.
     const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
@@ -347,7 +341,7 @@ class Writer {
   }
 
   Status write_regular(int directory, const file::Map& map, const file::Attributes& wanted,
-                       const std::string& path, struct stat* st) {
+                       const std::string& path, sys::FileStat* st) {
     const int64_t opened =
         sys::openat(directory, aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
@@ -365,7 +359,7 @@ class Writer {
 
   // `*st`: what the name leads to; on return true, the file that was compared.
   Result<bool> is_same_there(int directory, const file::Listed& listed, const file::Map& map,
-                             struct stat* st) {
+                             sys::FileStat* st) {
     const auto mode = static_cast<uint32_t>(map.inode->mode.load());
     if ((st->st_mode & S_IFMT) != (mode & S_IFMT)) return false;
     if (!S_ISREG(mode)) {
@@ -410,6 +404,7 @@ class Writer {
   uint64_t done_ = 0;
   std::string aside_;
   Beneath beneath_;                     // the other directory
+  bool keeps_birth_ = true;             // of the file system
   std::map<uint64_t, Written> linked_;  // files with several names
   bool cancelled_ = false;
   bool out_of_space_ = false;
@@ -422,7 +417,7 @@ Status find_elsewhere(Cover& cover, const std::string& elsewhere, DrainToReport*
   if (const int64_t result = sys::real_path(elsewhere.c_str(), O_DIRECTORY, &report->path);
       result < 0)
     return sys::failed(result, "cannot be drained to", elsewhere);
-  const int64_t opened = sys::open_beneath(report->path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(report->path, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "cannot be drained to", elsewhere);
   sys::close(static_cast<int>(opened));
   auto record = read_record(fs, cover.covers, cover.name);

@@ -8,6 +8,7 @@
 #include "tier/cover/covered_directory.h"
 #include "tier/cover/make_cover.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/behind.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
@@ -72,7 +73,7 @@ Result<bool> leave_if_behind(file::FileSystem& fs, const CoverRecord& record,
 
 Status look_for_moved(file::FileSystem& fs, const std::string& path, const Notice& notice,
                       std::string* foreign) {
-  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(path, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor directory(static_cast<int>(opened));
   CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory.get(), path, no_owner, false));

@@ -9,6 +9,7 @@
 #include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/attributes.h"
 #include "tier/record/journal.h"
 #include "tier/record/parts.h"
@@ -37,8 +38,8 @@ Status remove_unfinished(file::FileSystem& fs, uint64_t covers) {
 // Makes the directory that stands for lower. It is lazy, and has lower's owner, mode and times.
 Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
                 const std::string& path) {
-  struct stat st = {};
-  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
+  sys::FileStat st = {};
+  const int64_t opened = lower_base(path);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor covered(static_cast<int>(opened));
   if (const int64_t result = sys::fstat(covered.get(), &st); result < 0)
@@ -54,8 +55,7 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
     CAIRN_TRY(file::set_mode(fs, *seat, *top, st.st_mode & 07777));
     CAIRN_TRY(file::set_times(fs, *seat, *top, sys::atime_of(st), sys::mtime_of(st)));
   }
-  CAIRN_TRY(import_attributes(fs, covers, name, {covered.get(), ".", path, st.st_dev, st.st_ino},
-                              sys::ctime_of(st)));
+  CAIRN_TRY(import_attributes(fs, covers, name, {covered.get(), ".", st}, sys::ctime_of(st)));
   fs.pool.store_flush(top->inode->ctime, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->drained, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->directory.lower_links, st.st_nlink);

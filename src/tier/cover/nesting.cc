@@ -21,7 +21,7 @@ bool is_below(const std::string& path, const std::string& ancestor) {
 // a file with the name of a segment.
 bool is_pool(const std::string& directory) {
   constexpr uint32_t open_to_others = S_IWGRP | S_IWOTH;
-  struct stat above = {};
+  sys::FileStat above = {};
   if (sys::lstatat(AT_FDCWD, directory.c_str(), &above) < 0 ||
       (above.st_mode & open_to_others) != 0)
     return false;
@@ -29,7 +29,7 @@ bool is_pool(const std::string& directory) {
       sys::openat(AT_FDCWD, (directory + "/segment.0").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   const sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (sys::fstat(file.get(), &st) < 0 || st.st_uid != above.st_uid) return false;
   uint64_t magic = 0;
   return sys::pread(file.get(), &magic, sizeof magic, 0) == sizeof magic &&

@@ -12,6 +12,7 @@
 #include "tier/drain/drain_state.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 
 namespace cairn::tier {
 namespace {
@@ -85,7 +86,10 @@ Result<bool> is_in_lower(const Cover& cover, const CoveredName& name) {
   CAIRN_TRY_ASSIGN(known, lower_of(fs).cover_of_top(cover.top));
   if (known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   CAIRN_TRY_ASSIGN(path, path_in_lower(cover, name, entry));
-  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_NOFOLLOW);
+  const int64_t base = lower_base(cover.path);
+  if (base < 0) return sys::failed(base, "open", cover.path);
+  const Beneath beneath(sys::Descriptor(static_cast<int>(base)), cover.path);
+  const int64_t opened = beneath.open(path, O_PATH | O_NOFOLLOW);
   if (opened == -ENOENT || opened == -ENOTDIR) return false;
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor file(static_cast<int>(opened));

@@ -6,6 +6,7 @@
 #include "tier/drain/remove.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -16,7 +17,7 @@ Status changed(const std::string& path) {
 }
 
 Result<sys::Descriptor> open_kept(file::FileSystem& fs, const Known& known) {
-  const int64_t top = sys::open_beneath(known.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t top = lower_base(known.path, O_RDONLY);
   if (top < 0) return sys::failed(top, "open", known.path);
   const sys::Descriptor above(static_cast<int>(top));
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
@@ -43,7 +44,7 @@ int64_t note_origin(int kept, const std::string& there, const std::string& origi
 
 // Moves a file of lower into the kept directory. If another file got its name between the look and
 // the rename, that file is given back.
-Status move(const Known& known, const file::LowerIdentity& identity, int from, int to,
+Status move(const Known& known, const file::Witness& witness, int from, int to,
             const std::string& name, const std::string& path) {
   const std::string there = kept_name(name);
   const auto forget_origin = [&] { sys::unlinkat(to, (origin_prefix + there).c_str(), 0); };
@@ -52,8 +53,8 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
   if (result < 0) forget_origin();
   if (result == -ENOENT) return Status();
   if (result < 0) return sys::failed(result, "rename", path);
-  struct stat st = {};
-  if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, identity, st)) {
+  sys::FileStat st = {};
+  if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, witness, st)) {
     give_back(to, there, from, name);
     forget_origin();
     return changed(path);
@@ -65,8 +66,8 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
 
 }  // namespace
 
-Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
-                                         const std::string& text) {
+Result<file::Witness> removed_name(file::FileSystem& fs, const file::Map& directory,
+                                   const std::string& text) {
   auto name = file::make_name(text.data(), text.size());
   if (!name.ok()) return name.status();
   const pool::SeatGuard seat(fs.pool);
@@ -75,32 +76,32 @@ Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& 
   if (!slot.ok()) return slot.status();
   if (!slot->is_whiteout()) return fail(ENOENT, "%s: it exists", text.c_str());
   const auto& lower = slot->dirent->lower;
-  return file::LowerIdentity{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
+  return file::Witness{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
 }
 
 Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name) {
-  CAIRN_TRY_ASSIGN(identity, removed_name(fs, directory, name));
+  CAIRN_TRY_ASSIGN(witness, removed_name(fs, directory, name));
   CAIRN_TRY_ASSIGN(place, lower_of(fs).locate(directory.number));
   const std::string path = place.path + "/" + name;
-  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", place.path);
   const sys::Descriptor above(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
-  if (place.parent != 0 && !is_remembered(*place.cover, place.identity, st))
+  if (place.parent != 0 && !is_remembered(*place.cover, place.witness, st))
     return changed(place.path);
   const int64_t looked = sys::lstatat(above.get(), name.c_str(), &st);
   if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", path);
   if (looked == 0) {
-    if (!is_remembered(*place.cover, identity, st)) return changed(path);
+    if (!is_remembered(*place.cover, witness, st)) return changed(path);
     if (S_ISDIR(st.st_mode))
-      CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, identity));
+      CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, witness));
     CAIRN_TRY_ASSIGN(kept, open_kept(fs, *place.cover));
     const KeepTimes times(above.get());
-    CAIRN_TRY(move(*place.cover, identity, above.get(), kept.get(), name, path));
+    CAIRN_TRY(move(*place.cover, witness, above.get(), kept.get(), name, path));
   }
-  return set_identity(fs, directory, name, nullptr);
+  return set_witness(fs, directory, name, nullptr);
 }
 
 }  // namespace cairn::tier

@@ -11,10 +11,10 @@
 
 namespace cairn::tier {
 
-// The identity of the name in lower, if it was removed in the pool and no drain has removed it in
+// The witness of the name in lower, if it was removed in the pool and no drain has removed it in
 // lower yet. ENOENT: it was not.
-Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
-                                         const std::string& name);
+Result<file::Witness> removed_name(file::FileSystem& fs, const file::Map& directory,
+                                   const std::string& name);
 // ENOENT: there is no such name. ESTALE: lower has another file there, or something in it was
 // changed; a drain will report it.
 Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name);

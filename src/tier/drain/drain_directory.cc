@@ -40,7 +40,7 @@ bool is_in_group(uint32_t group) {
 // (records_directory.h), and other users may be able to exchange the two. So a new directory gets
 // the set-user-ID bit as well, which mkdir cannot give and which means nothing for a directory. A
 // file system that does not keep the bit only lacks this defence.
-void mark_unfinished(int directory, struct stat* st) {
+void mark_unfinished(int directory, sys::FileStat* st) {
   const uint32_t inherited = st->st_mode & S_ISGID;
   // The kernel would clear the set-group-ID bit, by which new files get the directory's group.
   if (inherited != 0 && !is_in_group(st->st_gid)) return;
@@ -59,7 +59,7 @@ bool is_empty(int directory) {
 // Removes or displaces what has the directory's name in lower, if it is what the pool remembers
 // there.
 bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
-              const file::Map& map, InLower in_lower, const struct stat& st) {
+              const file::Map& map, InLower in_lower, const sys::FileStat& st) {
   const std::string path = where.path + "/" + name_of(listed);
   if (S_ISDIR(st.st_mode)) {
     // Any directory will do, except one that this directory has replaced in the pool.
@@ -99,7 +99,7 @@ std::string octal(uint32_t mode) {
 
 // May the pool use a directory of lower that it does not know? The drain will write into it, and
 // give it the owner and mode that it has in the pool.
-bool may_be_taken(const DrainState& state, const struct stat& st, const file::Map& map,
+bool may_be_taken(const DrainState& state, const sys::FileStat& st, const file::Map& map,
                   bool has_names) {
   const file::Attributes wanted = attributes_now(state.fs, map);
   if (!is_believed(st.st_uid, state.owner) && st.st_uid != wanted.uid) return false;
@@ -109,7 +109,7 @@ bool may_be_taken(const DrainState& state, const struct stat& st, const file::Ma
 }
 
 // Opens (O_PATH) the directory that has the name now.
-int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, struct stat* st) {
+int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, sys::FileStat* st) {
   const int64_t opened = sys::openat(fd, listed.name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (opened < 0) return opened;
   *made = sys::Descriptor(static_cast<int>(opened));
@@ -118,7 +118,7 @@ int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, str
 
 }  // namespace
 
-bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* made_one) {
+bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_one) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const int64_t opened = item.lower.touch();
   if (opened < 0) {
@@ -126,7 +126,7 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
     return false;
   }
   const auto fd = static_cast<int>(opened);
-  struct stat st = {};
+  sys::FileStat st = {};
   const InLower in_lower = look(item.state.known, fd, item.listed, &st);
   if (in_lower != InLower::nothing &&
       !make_way(item.state, item.where, fd, item.listed, item.map, in_lower, st))
@@ -163,8 +163,8 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
   const bool is_foreign = made < 0 && has_names;
   // A drain that was killed may have made the directory: the pool knows the names it put there.
   const uint64_t newest = is_known ? uint64_t{item.listed.lower.size} : 0;
-  const file::LowerIdentity identity = directory_identity(item.state.known, st, newest);
-  const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
+  const file::Witness witness = directory_witness(item.state.known, st, newest);
+  const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
   if (!status.ok()) {
     // The directory was removed or renamed in the pool just now. The new one is removed again, if
     // nobody has used it.
@@ -172,7 +172,7 @@ bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* 
     if (status.code() != ENOENT) item.state.failed(path, status);
     return false;
   }
-  *made_one = identity;
+  *made_one = witness;
   // A directory that somebody removed in lower has its home already, and its names remember what
   // lay in it there.
   if (item.state.gone.erase(item.map.number) == 0)

@@ -16,16 +16,17 @@ namespace {
 
 constexpr int attempts = 5;
 
-// Opens the file in lower whose access list goes to the file that replaces it. An access list can
-// let other users in, so the old file counts only if the new one's owner owns it, or if it is the
-// same file in the pool. A file that the pool does not remember gives no list.
-void check_old(const DrainState& state, const Where& where, const file::Listed& listed,
-               const file::Map& map, uint32_t owner, sys::Descriptor* old) {
-  struct stat st = {};
-  const bool counts = old->ok() && sys::fstat(old->get(), &st) == 0 && !S_ISDIR(st.st_mode) &&
-                      is_remembered(state.known, listed.lower, st) &&
-                      (st.st_uid == owner || is_at_home(where, listed, map));
-  if (!counts) old->reset();
+// Opens the file in lower whose attributes go to the file that replaces it (set_attributes). -1: a
+// file that the pool does not remember gives none.
+Result<sys::Descriptor> open_replaced(const DrainState& state, const file::Listed& listed,
+                                      int directory, const std::string& path) {
+  if (!listed.has_lower) return sys::Descriptor();
+  const int64_t opened = sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (opened == -EMFILE || opened == -ENFILE) return sys::failed(opened, "open", path);
+  if (opened < 0) return sys::Descriptor();
+  sys::Descriptor old(static_cast<int>(opened));
+  if (check_file(old.get(), state.known, listed.lower) < 0) old.reset();
+  return old;
 }
 
 // Checks that lower has room for a file. A drain while programs run tries each file again and
@@ -58,12 +59,7 @@ Status write_regular(DrainState& state, const Where& where, const file::Listed& 
   const int to = aside->file.get();
   CAIRN_TRY(
       copy_contents(state.fs, map, to, path, [&](uint64_t bytes) { return state.advance(bytes); }));
-  const int64_t replaced =
-      listed.has_lower ? sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-                       : -ENOENT;
-  if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
-  sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
-  check_old(state, where, listed, map, wanted.uid, &old);
+  CAIRN_TRY_ASSIGN(old, open_replaced(state, listed, directory, path));
   return set_attributes(state.fs, map, wanted, to, old.get(), path);
 }
 
@@ -161,10 +157,9 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
   }
   aside->file.reset();
   // Some file systems of a network set the time of the last write when the file is closed.
-  struct stat closed = {};
+  sys::FileStat closed = {};
   if (status.ok() && !changed && sys::lstatat(fd, aside->name.c_str(), &closed) == 0 &&
-      closed.st_dev == aside->st.st_dev && closed.st_ino == aside->st.st_ino &&
-      closed.st_size == aside->st.st_size)
+      is_same_file(closed, aside->st) && closed.st_size == aside->st.st_size)
     aside->st = closed;
   if (!status.ok() || changed) return give_up(item.state, fd, item.map, path, *aside, status);
   // A process may have opened the file while it was copied.
@@ -183,14 +178,14 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
     item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
   if (item.map.inode->links.load() > 1)
     note_linked(item.state, item.where, item.listed, item.map,
-                identity_of(item.state.known, aside->st), aside->change_time);
+                witness_of(item.state.known, aside->st), aside->change_time);
   return Tried::done;
 }
 
 bool take_same_special(const DrainName& item) {
   const auto type = static_cast<uint32_t>(item.map.inode->mode.load()) & S_IFMT;
   if (type != S_IFLNK && type != S_IFIFO && type != S_IFSOCK) return false;
-  struct stat st = {};
+  sys::FileStat st = {};
   const uint64_t changed = change_time(item.state.fs, item.map);
   const auto directory = static_cast<int>(item.lower.fd());
   if (look(item.state.known, directory, item.listed, &st) != InLower::other ||
@@ -198,15 +193,15 @@ bool take_same_special(const DrainName& item) {
       !is_same_special(item.state.fs, directory, item.listed.name, item.map, st))
     return false;
   if (!item.state.fs.pool.is_volatile && !item.lower.sync().ok()) return false;
-  const file::LowerIdentity identity = identity_of(item.state.known, st);
-  if (!remember(item.state, item.where, name_of(item.listed), &identity).ok()) return false;
+  const file::Witness witness = witness_of(item.state.known, st);
+  if (!remember(item.state, item.where, name_of(item.listed), &witness).ok()) return false;
   set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
   set_drained(item.state.fs, item.map, changed);
   return true;
 }
 
 Way clear_name(const DrainName& item, InLower* expected) {
-  struct stat st = {};
+  sys::FileStat st = {};
   const auto directory = static_cast<int>(item.lower.fd());
   auto looked = try_to_look(item.state.known, directory, item.listed, &st);
   if (!looked.ok()) {
@@ -231,7 +226,7 @@ Way clear_name(const DrainName& item, InLower* expected) {
 
 bool needs_writing(const DrainName& item, InLower* expected) {
   if (is_drained(item.state.fs, item.where, item.listed, item.map)) return false;
-  struct stat st = {};
+  sys::FileStat st = {};
   // The file may have been drained under this name before its directory was.
   const bool may_be_there = item.listed.has_lower &&
                             change_time(item.state.fs, item.map) == item.map.inode->drained.load();

@@ -19,7 +19,7 @@ namespace {
 // own it. The program that set them could do no more either. That time is not known before, so the
 // journal announces it; if this drain is killed, the next one sets the times again.
 Status set_present_times(DrainState& state, JournalRecord record, int fd, const std::string& path) {
-  record.identity.mtime = present_time;
+  record.witness.mtime = present_time;
   record.change_time = 0;
   CAIRN_TRY(state.journal.write(record));
   const int64_t result = sys::set_present_times(fd);
@@ -27,7 +27,7 @@ Status set_present_times(DrainState& state, JournalRecord record, int fd, const 
 }
 
 Status apply_times(DrainState& state, const JournalRecord& record, const file::Attributes& wanted,
-                   const struct stat& st, int fd, const std::string& path) {
+                   const sys::FileStat& st, int fd, const std::string& path) {
   if (sys::mtime_of(st) == wanted.mtime && sys::atime_of(st) == wanted.atime) return Status();
   int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
   if (result == -EPERM) {
@@ -42,14 +42,14 @@ Status apply_times(DrainState& state, const JournalRecord& record, const file::A
 Status apply(DrainState& state, const JournalRecord& record, const file::Map& map,
              const file::Attributes& wanted, int fd, const std::string& path) {
   int64_t result = 0;
-  struct stat st = {};
+  sys::FileStat st = {};
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
     if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
         (result = sys::fstat(fd, &st)) < 0)  // chown may have cleared the set-user-ID bit
       return sys::failed(result, "chown", path);
   }
-  CAIRN_TRY(export_attributes(state.fs, map, fd, -1));
+  CAIRN_TRY(export_attributes(state.fs, map, fd, -1, false));
   if ((st.st_mode & 07777) != (wanted.mode & 07777)) {
     if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
       return sys::failed(result, "chmod", path);
@@ -60,14 +60,17 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
 }
 
 // Opens a file in any way that its mode allows: it may refuse its own owner reading, writing or
-// both. -ESTALE: this is not the file that the pool remembers.
-int64_t open_any(const DrainState& state, int directory, const file::Listed& listed) {
+// both. -ESTALE: this is not the file that the pool remembers. `*st`: of the file before a mode that
+// refuses both was changed.
+int64_t open_any(const DrainState& state, int directory, const file::Listed& listed,
+                 sys::FileStat* st) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
   const auto checked = [&](int64_t opened) -> int64_t {
     if (opened < 0) return opened;
     sys::Descriptor fd(static_cast<int>(opened));
-    const int64_t result = check_file(fd.get(), state.known, listed.lower);
-    return result < 0 ? result : fd.take();
+    if (const int64_t result = sys::fstat(fd.get(), st); result < 0) return result;
+    return S_ISREG(st->st_mode) && is_remembered(state.known, listed.lower, *st) ? fd.take()
+                                                                                 : -ESTALE;
   };
   int64_t opened = sys::openat(directory, listed.name, O_RDONLY | flags);
   if (opened == -EACCES) opened = sys::openat(directory, listed.name, O_WRONLY | flags);
@@ -79,10 +82,35 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
 // Has the file other names in lower? This is a hint: the caller still compares the file with what
 // the pool remembers.
 bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t directory = lower.fd();
   return directory >= 0 && sys::lstatat(static_cast<int>(directory), listed.name, &st) == 0 &&
          S_ISREG(st.st_mode) && st.st_nlink > 1;
+}
+
+constexpr const char* conflict_text =
+    "its attributes were changed in the pool, and it changed there outside Cairn";
+
+// How the attributes reach lower.
+enum class LazyWay : uint8_t {
+  in_place,    // they are set on the file
+  anew,        // a new file gets the same bytes and the attributes (drain_anew.cc)
+  conflicting  // both are kept
+};
+
+// The file itself gets another owner, group or mode only if it has not changed at all since it was
+// imported, and nobody else could write to it before. Otherwise another user may hold it open for
+// writing.
+LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
+                const Rights& wanted) {
+  const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
+  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode) return LazyWay::in_place;
+  if (!may_have_rights(state.known, listed.lower, st, wanted, state.owner))
+    return LazyWay::conflicting;
+  const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
+                          listed.lower.birth != 0;
+  const bool is_ours = !may_be_written_by_others(st, state.owner);
+  return is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
 }  // namespace
@@ -108,19 +136,15 @@ bool drain_lazy(const DrainName& item) {
     item.state.not_opened(item.where, path, directory);
     return true;
   }
-  struct stat st = {};
+  sys::FileStat st = {};
   if (look(item.state.known, static_cast<int>(directory), item.listed, &st) !=
       InLower::remembered) {
-    item.state.conflict(
-        item.where, path,
-        "its attributes were changed in the pool, and it changed there outside Cairn");
+    item.state.conflict(item.where, path, conflict_text);
     return true;
   }
-  const int64_t opened = open_any(item.state, static_cast<int>(directory), item.listed);
+  const int64_t opened = open_any(item.state, static_cast<int>(directory), item.listed, &st);
   if (opened == -ESTALE) {
-    item.state.conflict(
-        item.where, path,
-        "its attributes were changed in the pool, and it changed there outside Cairn");
+    item.state.conflict(item.where, path, conflict_text);
     return true;
   }
   if (opened < 0) {
@@ -134,8 +158,28 @@ bool drain_lazy(const DrainName& item) {
     if (!seat.ok()) return true;
     wanted = with_rights(item.state.fs.pool, file::attributes_of(item.state.fs, item.map));
   }
-  file::LowerIdentity identity = item.listed.lower;
-  identity.mtime = wanted.mtime;
+  const Rights rights{wanted.uid, wanted.gid, wanted.mode};
+  const LazyWay way = way_for(item.state, item.listed, st, rights);
+  if (way == LazyWay::conflicting) {
+    const std::string text =
+        std::string(conflict_text) + ": " + compare(item.state.known, item.listed.lower, st).reason;
+    item.state.conflict(item.where, path, text.c_str());
+    return true;
+  }
+  if (way == LazyWay::anew) {
+    const Status status = drain_anew(item, {fd.get(), st, wanted, time});
+    const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
+    if (status.ok() || item.state.cancelled) return true;
+    if (!may_be_in_place) {
+      if (status.code() == ESTALE)
+        item.state.conflict(item.where, path, conflict_text);
+      else
+        item.state.failed(path, status);
+      return true;
+    }
+  }
+  file::Witness witness = item.listed.lower;
+  witness.mtime = wanted.mtime;
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
   if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
@@ -151,13 +195,13 @@ bool drain_lazy(const DrainName& item) {
                              item.map.number,
                              item.map.inode->generation.load(),
                              time,
-                             identity};
+                             witness};
   Status status = item.state.journal.write(record);
   if (status.ok()) status = apply(item.state, record, item.map, wanted, fd.get(), path);
   // After a failure too, because the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
-    identity = identity_of(item.state.known, st);
-    const Status set = remember(item.state, item.where, name_of(item.listed), &identity);
+    witness = witness_of(item.state.known, st);
+    const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
     if (status.ok() && set.code() != ENOENT) status = set;
     if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
     // The end of this drain must not lower that time.

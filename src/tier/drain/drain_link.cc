@@ -12,11 +12,11 @@
 namespace cairn::tier {
 
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::LowerIdentity& identity, uint64_t time) {
+                 const file::Map& map, const file::Witness& witness, uint64_t time) {
   LinkedFile& linked = state.linked[map.number];
   // The file changed after another name of it was written: the next drain writes that name.
   if (!linked.path.empty() && linked.change_time != time) linked.is_complete = false;
-  linked.identity = identity;
+  linked.witness = witness;
   linked.path = where.path + "/" + name_of(listed);
   linked.generation = map.inode->generation.load();
   linked.change_time = time;
@@ -26,16 +26,16 @@ namespace {
 
 // A file system may give the inode number of a removed file to the next one, and a user can give
 // that the same size and times, but not the same owner.
-bool may_be_linked(const DrainState& state, const file::Map& map, const struct stat& st) {
+bool may_be_linked(const DrainState& state, const file::Map& map, const sys::FileStat& st) {
   return is_believed(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
 }
 
 bool open_linked(const DrainState& state, const LinkedFile& linked, const file::Map& map,
-                 sys::Descriptor* file, struct stat* st) {
+                 sys::Descriptor* file, sys::FileStat* st) {
   const int64_t opened = state.beneath.open(linked.path, O_PATH | O_NOFOLLOW);
   if (opened < 0) return false;
   *file = sys::Descriptor(static_cast<int>(opened));
-  return check_file(file->get(), state.known, linked.identity) == 0 &&
+  return check_file(file->get(), state.known, linked.witness) == 0 &&
          sys::fstat(file->get(), st) == 0 && may_be_linked(state, map, *st);
 }
 
@@ -47,8 +47,8 @@ bool drain_link(const DrainName& item) {
   LinkedFile& linked = found->second;
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
-  struct stat first = {};
-  struct stat st = {};
+  sys::FileStat first = {};
+  sys::FileStat st = {};
   sys::Descriptor file;  // opened by its first name, which another file may get at any moment
   // If the file changed since its first name was written, it is written again under this one.
   if (linked.change_time != change_time(item.state.fs, item.map) ||
@@ -59,11 +59,10 @@ bool drain_link(const DrainName& item) {
   aside.name = item.state.aside;
   aside.mark = false;  // finish_links() does it when all names are written
   aside.st = first;
-  if (look(item.state.known, fd, item.listed, &st) != InLower::nothing &&
-      st.st_ino == first.st_ino && st.st_dev == first.st_dev) {
+  if (look(item.state.known, fd, item.listed, &st) != InLower::nothing && is_same_file(st, first)) {
     // An earlier drain has linked the name.
-    const file::LowerIdentity identity = identity_of(item.state.known, st);
-    const Status status = remember(item.state, item.where, name_of(item.listed), &identity);
+    const file::Witness witness = witness_of(item.state.known, st);
+    const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
     if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
     return true;
   }

@@ -23,7 +23,7 @@ constexpr int patience_ms = 20;
 
 // What lower had before the file, or a directory above it, was renamed.
 struct Before {
-  file::LowerIdentity identity;
+  file::Witness witness;
   uint64_t time = 0;  // of the last rename of the file; if there is none, of its drain
   bool with_directory = false;
 };
@@ -61,19 +61,19 @@ std::string old_path(DrainState& state, const Where& where, const file::Listed& 
   file::Listed slot;
   const std::string path =
       old_path_of(state, map.inode->lower_parent.load(), map.inode->lower_unit.load(), &slot);
-  return is_same(slot.lower, before.identity) ? path : "";
+  return compare(slot.lower, before.witness).is_same() ? path : "";
 }
 
 // Opens lower's file under its old name. Another file may have its inode number by now, and a user
 // can give that the same size and times, but not the same owner.
 sys::Descriptor open_old(DrainState& state, const std::string& path, const file::Map& map,
-                         const Before& before, struct stat* st) {
+                         const Before& before, sys::FileStat* st) {
   if (path.empty()) return {};
   const int64_t opened = state.beneath.open(path, O_PATH | O_NOFOLLOW);
   if (opened < 0) return {};
   sys::Descriptor file(static_cast<int>(opened));
   const file::Attributes wanted = attributes_now(state.fs, map);
-  const bool counts = check_file(file.get(), state.known, before.identity) == 0 &&
+  const bool counts = check_file(file.get(), state.known, before.witness) == 0 &&
                       sys::fstat(file.get(), st) == 0 && S_ISREG(st->st_mode) &&
                       static_cast<uint64_t>(st->st_size) == wanted.size &&
                       (is_believed(st->st_uid, state.owner) || st->st_uid == wanted.uid);
@@ -85,8 +85,7 @@ sys::Descriptor open_old(DrainState& state, const std::string& path, const file:
 bool drain_moved(const DrainName& item, InLower expected) {
   Before before;
   if (file::has_only_moved(*item.map.inode))
-    before = {file::identity_before_move(*item.map.inode), item.map.inode->file.moved.load(),
-              false};
+    before = {file::witness_before_move(*item.map.inode), item.map.inode->file.moved.load(), false};
   else if (has_only_moved_with_directory(item.where, item.listed, item.map))
     before = {item.listed.lower, item.map.inode->drained.load(), true};
   else
@@ -107,15 +106,14 @@ bool drain_moved(const DrainName& item, InLower expected) {
   const Status status =
       item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
   if (!status.ok()) return false;  // the caller copies the file, and reports errors
-  struct stat linked = aside.st;
+  sys::FileStat linked = aside.st;
   ++linked.st_nlink;
   announce_links(item.state, linked);
   // On a file system without links the caller copies the file.
   if (link_open_file(old.get(), fd, aside.name.c_str()) < 0) return false;
   // If the name is a link to the same file already, rename() does nothing.
-  struct stat there = {};
-  if (sys::lstatat(fd, item.listed.name, &there) == 0 && there.st_dev == aside.st.st_dev &&
-      there.st_ino == aside.st.st_ino) {
+  sys::FileStat there = {};
+  if (sys::lstatat(fd, item.listed.name, &there) == 0 && is_same_file(there, aside.st)) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     return false;
   }

@@ -11,19 +11,21 @@
 #include "pool/lanes/lock.h"
 #include "tier/changes/changes.h"
 #include "tier/lower/beneath.h"
+#include "tier/record/attributes.h"
 #include "tier/stage/at_home.h"
+#include "tier/stage/from_pool.h"
 
 namespace cairn::tier {
 
 int64_t LowerDirectory::fd() {
   if (fd_.ok()) return fd_.get();
-  const file::LowerIdentity* identity = where_.identity ? &*where_.identity : nullptr;
+  const file::Witness* witness = where_.witness ? &*where_.witness : nullptr;
   const bool may_be_any = where_.inode == state_.top.inode;
-  if (identity == nullptr && !may_be_any) return -ESTALE;
-  int64_t opened = open_directory(state_.beneath, where_.path, state_.known, identity);
+  if (witness == nullptr && !may_be_any) return -ESTALE;
+  int64_t opened = open_directory(state_.beneath, where_.path, state_.known, witness);
   if (opened == -EACCES) {
     set_drained(state_.fs, where_.map, 0);  // so the end of the drain sets its mode again
-    opened = open_own_directory(state_.beneath, where_.path, state_.known, identity);
+    opened = open_own_directory(state_.beneath, where_.path, state_.known, witness);
   }
   if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
   return opened;
@@ -43,13 +45,28 @@ int64_t LowerDirectory::touch() {
   }
   if (touched_) return opened;
   touched_ = true;
+  take_over();
   // If this drain does not finish, the next one compares the directory's times again.
   set_drained(state_.fs, where_.map, 0);
-  struct stat st = {};
+  sys::FileStat st = {};
   constexpr uint32_t needed = S_IRUSR | S_IWUSR | S_IXUSR;
   if (geteuid() != 0 && sys::fstat(fd_.get(), &st) == 0 && (st.st_mode & needed) != needed)
     sys::fchmod(fd_.get(), (st.st_mode & 07777) | needed);  // if it fails, so does the first file
   return opened;
+}
+
+void LowerDirectory::take_over() {
+  if (change_time(state_.fs, where_.map) == where_.map.inode->drained.load()) return;
+  const file::Attributes wanted = attributes_now(state_.fs, where_.map);
+  sys::FileStat st = {};
+  // If this process may not give the directory away, it does not write into it with other rights
+  // than before either.
+  if (sys::fstat(fd_.get(), &st) < 0 || st.st_uid == wanted.uid ||
+      sys::fchownat(fd_.get(), "", wanted.uid, wanted.gid) < 0)
+    return;
+  drop_access_lists(fd_.get());
+  sys::fchmod(fd_.get(), wanted.mode & 07777);  // if it fails, so does the end of the drain
+  if (sys::fstat(fd_.get(), &st) == 0) state_.lower.note_owner(where_.inode, st).ignore();
 }
 
 namespace {
@@ -125,12 +142,12 @@ bool DrainState::advance(uint64_t bytes) {
 }
 
 Status remember(DrainState& state, const Where& where, const std::string& name,
-                const file::LowerIdentity* identity) {
+                const file::Witness* witness) {
   if (where.map.inode->generation.load() != where.generation) return Status(ENOENT);
-  return set_identity(state.fs, where.map, name, identity);
+  return set_witness(state.fs, where.map, name, witness);
 }
 
-void announce_links(DrainState& state, const struct stat& st) {
+void announce_links(DrainState& state, const sys::FileStat& st) {
   constexpr uint64_t second = 1'000'000'000;
   if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
       file::now_ns() + 5 * second < state.journal.links_until())

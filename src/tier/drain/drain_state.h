@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "file/inode/attributes.h"
 #include "file/namespace/name_changes.h"
 #include "tier/changes/changes.h"
 #include "tier/changes/drain_calls.h"
@@ -44,6 +45,10 @@ class LowerDirectory {
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
+  // If the pool has given the directory another owner, does so in lower, and removes the access
+  // lists that the former owner may have set: new files would get them.
+  void take_over();
+
   DrainState& state_;
   const Where& where_;
   sys::Descriptor fd_;
@@ -55,7 +60,7 @@ class LowerDirectory {
 // A file with several names, and the first of them that lower has.
 struct LinkedFile {
   std::string path;
-  file::LowerIdentity identity;
+  file::Witness witness;
   uint64_t generation = 0;
   uint64_t change_time = 0;
   bool is_complete = true;  // so far each of its names could be drained
@@ -152,14 +157,14 @@ struct DrainName {
 };
 
 // --- drain_state.cc ---
-// Does set_identity() for a name in a directory that the drain is in. ENOENT also if the directory
+// Does set_witness() for a name in a directory that the drain is in. ENOENT also if the directory
 // was removed meanwhile.
 Status remember(DrainState& state, const Where& where, const std::string& name,
-                const file::LowerIdentity* identity);
+                const file::Witness* witness);
 
 // Called before a name of this file is removed or replaced, or another one is made: that changes
 // the ctime under its other names.
-void announce_links(DrainState& state, const struct stat& st);
+void announce_links(DrainState& state, const sys::FileStat& st);
 
 // --- while_running.cc ---
 // Is the file left to a later drain, because other nodes would read it in lower, and a process that
@@ -230,7 +235,7 @@ bool take_same_special(const DrainName& item);
 // True: lower has the name as a link to the file's first name, or an error was reported.
 bool drain_link(const DrainName& item);
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
+                 const file::Map& map, const file::Witness& witness, uint64_t change_time);
 void finish_links(DrainState& state);
 // --- drain_moved.cc ---
 // True: lower's file has the name now, or an error was reported.
@@ -251,12 +256,24 @@ bool has_only_moved_with_directory(const Where& where, const file::Listed& liste
 // Sets mode, owner, times and attributes of a file whose bytes were never staged. False: they have
 // been staged, and the caller writes the file.
 bool drain_lazy(const DrainName& item);
+// --- drain_anew.cc ---
+// A file in lower whose attributes were changed in the pool.
+struct LazyFile {
+  int fd;
+  const sys::FileStat& st;
+  const file::Attributes& wanted;
+  uint64_t change_time;
+};
+// Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
+// the name. The caller holds the ImportLock. ESTALE: the file has changed meanwhile. EACCES: the
+// directory takes no new files.
+Status drain_anew(const DrainName& item, const LazyFile& old);
 // --- publish.cc ---
 struct Aside {
-  std::string name;      // temporary, in the directory where the file belongs
-  sys::Descriptor file;  // open until it is durable; none if there are no bytes
-  uint64_t copied = 0;   // bytes
-  struct stat st = {};   // of the temporary file
+  std::string name;       // temporary, in the directory where the file belongs
+  sys::Descriptor file;   // open until it is durable; none if there are no bytes
+  uint64_t copied = 0;    // bytes
+  sys::FileStat st = {};  // of the temporary file
   InLower expected = InLower::nothing;
   uint64_t shape = 0;        // of the inode when the copy began
   uint64_t change_time = 0;  // likewise
@@ -269,9 +286,9 @@ struct Aside {
 bool publish(const DrainName& item, const Aside& aside);
 Status recover_journal(DrainState& state);
 // --- drain_directory.cc ---
-// Makes sure that lower has the directory. False: it has not, and a report was made. `identity`: of
+// Makes sure that lower has the directory. False: it has not, and a report was made. `witness`: of
 // the directory there.
-bool drain_directory(const DrainName& item, std::optional<file::LowerIdentity>* identity);
+bool drain_directory(const DrainName& item, std::optional<file::Witness>* witness);
 // --- unknown_entries.cc ---
 // If this directory of `where` has changed in lower since the pool saw it, compares its entries
 // with those that the pool knows. Notes if lower does not have the directory any more.
@@ -298,7 +315,7 @@ Status end_kept(DrainState& state);
 void finish(DrainState& state, const Where& top);
 // --- remove.cc ---
 // Removes the directory in lower that the pool remembers under this name, with all that is in it.
-// ESTALE: an entry in it has later times than the identity holds, so somebody has changed it;
+// ESTALE: an entry in it has later times than the witness holds, so somebody has changed it;
 // nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);

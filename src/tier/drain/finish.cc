@@ -42,7 +42,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
     state.not_opened(where, path, fd);
     return false;
   }
-  struct stat st = {};
+  sys::FileStat st = {};
   auto in_lower = try_to_look(state.known, static_cast<int>(fd), listed, &st);
   if (!in_lower.ok()) {
     state.failed(path, sys::failed(-in_lower.code(), "stat", path));
@@ -97,7 +97,7 @@ Status apply_attributes(DrainState& state, const Where& where, const file::Attri
                         int fd) {
   CAIRN_TRY_ASSIGN(permissions,
                    give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
-  CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
+  CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1, false));
   int64_t result = sys::fchmod(fd, permissions);
   // A job may use another user's directory (such as /tmp), whose mode it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
@@ -118,17 +118,17 @@ void finish_attributes(DrainState& state, Level& level) {
     if (!seat.ok()) return;
     wanted = with_rights(state.fs.pool, file::attributes_of(state.fs, map));
   }
-  const file::LowerIdentity* identity = where.identity ? &*where.identity : nullptr;
-  int64_t opened = open_directory(state.beneath, where.path, state.known, identity);
+  const file::Witness* witness = where.witness ? &*where.witness : nullptr;
+  int64_t opened = open_directory(state.beneath, where.path, state.known, witness);
   if (opened == -EACCES)
-    opened = open_own_directory(state.beneath, where.path, state.known, identity);
+    opened = open_own_directory(state.beneath, where.path, state.known, witness);
   if (opened == -ESTALE)
     return state.conflict(where, where.path, "it was replaced by another directory outside Cairn");
   if (opened < 0) return state.not_opened(where, where.path, opened);
   const sys::Descriptor fd(static_cast<int>(opened));
   // 0: the directory was moved meanwhile. A later drain sets its attributes in the new place.
   if (announce(state.fs, where.inode) == 0) return;
-  struct stat st = {};
+  sys::FileStat st = {};
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
     const int64_t result = sys::fstat(fd.get(), &st);
@@ -142,6 +142,7 @@ void finish_attributes(DrainState& state, Level& level) {
     state.failed(where.path, status);
     return;
   }
+  state.lower.note_owner(where.inode, st).ignore();  // it was moved or removed meanwhile
   level.newest = std::max(level.newest, sys::ctime_of(st));
   set_drained(state.fs, map, time);
 }
@@ -178,9 +179,9 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
     level.newest = std::max(level.newest, looked->second);
   if (level.newest != 0 &&
       state.foreign.count(where.inode) == 0) {  // replaces the time that was announced
-    file::LowerIdentity identity = level.listed.lower;
-    identity.size = level.newest;
-    remember(state, above.where, level.name, &identity).ignore();  // fails if it was removed
+    file::Witness witness = level.listed.lower;
+    witness.size = level.newest;
+    remember(state, above.where, level.name, &witness).ignore();  // fails if it was removed
   }
   above.newest = std::max(above.newest, level.newest);
   if (state.waiting.count(where.inode) != 0) state.waiting.insert(above.where.inode);

@@ -13,14 +13,23 @@ namespace {
 // Notes in the pool that lower has the file. If the name was removed in the pool meanwhile, it is
 // removed in lower again.
 Status note(DrainState& state, const Where& where, const std::string& name,
-            const file::LowerIdentity& identity, int fd) {
-  const Status status = remember(state, where, name, &identity);
+            const file::Witness& witness, int fd) {
+  const Status status = remember(state, where, name, &witness);
   if (status.code() != ENOENT) return status;
   // The name was removed in the pool while the drain wrote the file.
-  struct stat st = {};
-  if (sys::lstatat(fd, name.c_str(), &st) == 0 && is_same(identity, identity_of(state.known, st)))
+  sys::FileStat st = {};
+  if (sys::lstatat(fd, name.c_str(), &st) == 0 && is_remembered(state.known, witness, st))
     sys::unlinkat(fd, name.c_str(), 0);
   return Status();
+}
+
+// The rename has changed the file's ctime. If another file has the name by now, the rights count as
+// not known.
+void note_rename(const DrainName& item, int fd, file::Witness* witness) {
+  sys::FileStat st = {};
+  const bool is_there = sys::lstatat(fd, item.listed.name, &st) == 0 &&
+                        compare(item.state.known, *witness, st).is_same();
+  witness->change = is_there ? sys::ctime_of(st) : 0;
 }
 
 }  // namespace
@@ -28,7 +37,7 @@ Status note(DrainState& state, const Where& where, const std::string& name,
 bool publish(const DrainName& item, const Aside& aside) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
-  const file::LowerIdentity identity = identity_of(item.state.known, aside.st);
+  file::Witness witness = witness_of(item.state.known, aside.st);
   JournalRecord record{item.where.path,
                        aside.name,
                        name_of(item.listed),
@@ -37,9 +46,9 @@ bool publish(const DrainName& item, const Aside& aside) {
                        item.map.number,
                        item.map.inode->generation.load(),
                        aside.mark ? aside.change_time : 0,
-                       identity};
+                       witness};
   Status status = item.state.journal.write(record);
-  struct stat st = {};
+  sys::FileStat st = {};
   InLower found = aside.expected;
   if (status.ok()) {
     auto looked = try_to_look(item.state.known, fd, item.listed, &st);
@@ -77,7 +86,8 @@ bool publish(const DrainName& item, const Aside& aside) {
   }
   // After a power loss, a pool that survives must not rely on a rename that is lost.
   if (!item.state.fs.pool.is_volatile) status = item.lower.sync();
-  const Status noted = note(item.state, item.where, name_of(item.listed), identity, fd);
+  note_rename(item, fd, &witness);
+  const Status noted = note(item.state, item.where, name_of(item.listed), witness, fd);
   if (!status.ok() || !noted.ok()) {
     item.state.failed(path, status.ok() ? noted : status);
     return false;
@@ -100,7 +110,7 @@ bool is_shut_by_others(const DrainState& state, std::string path) {
   }
   if (opened < 0) return false;
   const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   return sys::fstat(fd.get(), &st) == 0 && st.st_uid != geteuid() && st.st_uid != state.owner;
 }
 
@@ -123,7 +133,7 @@ Status recover_journal(DrainState& state) {
   if (opened < 0) return sys::failed(opened, "open", record->directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   auto directory = file::live_inode(state.fs, record->pool_directory);
-  struct stat st = {};
+  sys::FileStat st = {};
   if (!record->name.empty() && directory.ok() &&
       (*directory)->generation.load() == record->pool_generation &&
       sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
@@ -131,7 +141,7 @@ Status recover_journal(DrainState& state) {
     if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
       return sys::failed(result, "fsync", record->directory);
     CAIRN_TRY(note(state, {record->pool_directory, {*directory, record->pool_directory}},
-                   record->name, identity_of(state.known, st), fd.get()));
+                   record->name, witness_of(state.known, st), fd.get()));
     auto inode = file::live_inode(state.fs, record->inode);
     if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);

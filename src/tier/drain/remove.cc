@@ -26,7 +26,7 @@ struct Span {
 // Was the file changed after that time? A change makes both times later. A later mtime alone may be
 // one that a user has set. A later ctime alone may come from another link that was made or removed;
 // it counts for a file without other links, if no drain can have removed one.
-bool is_later(const struct stat& st, const Span& span) {
+bool is_later(const sys::FileStat& st, const Span& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
   return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
@@ -44,17 +44,17 @@ Status too_deep(const std::string& path) {
 // The directory at the top of a tree.
 struct Root {
   const Known& known;
-  const file::LowerIdentity& identity;
+  const file::Witness& witness;
 };
 
-// Removing names changes the times of directories. This notes in the directory's identity, before
+// Removing names changes the times of directories. This notes in the directory's witness, before
 // the removals, until when its times may be this drain's. If this drain is killed, the next one
 // compares with that.
 class Announced {
  public:
   Announced(DrainState& state, const Where& where, const file::Listed& listed)
       : state_(state), where_(where), name_(name_of(listed)), identity_(listed.lower) {}
-  void again(const struct stat& st) {
+  void again(const sys::FileStat& st) {
     announce_links(state_, st);
     constexpr uint64_t second = 1'000'000'000;
     if (file::now_ns() + 5 * second < until_) return;
@@ -68,7 +68,7 @@ class Announced {
   DrainState& state_;
   const Where& where_;
   std::string name_;
-  file::LowerIdentity identity_;
+  file::Witness identity_;
   uint64_t until_ = 0;
 };
 
@@ -102,7 +102,7 @@ class TreeWalk {
   struct Level {
     sys::Descriptor fd;
     std::string name;
-    struct stat st = {};  // before anything in it was removed
+    sys::FileStat st = {};  // before anything in it was removed
     std::vector<sys::DirectoryEntry> left = {};
   };
 
@@ -115,7 +115,7 @@ class TreeWalk {
   }
 
   Status enter_or_remove(int directory, const std::string& name) {
-    struct stat st = {};
+    sys::FileStat st = {};
     if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
       return result == -ENOENT ? Status() : sys::failed(result, "stat", path_of(name));
     const bool is_directory = S_ISDIR(st.st_mode);
@@ -126,7 +126,7 @@ class TreeWalk {
     return way_.empty() ? changed(path_) : remove(directory, name, st);
   }
 
-  Status enter(int directory, const std::string& name, const struct stat& st) {
+  Status enter(int directory, const std::string& name, const sys::FileStat& st) {
     if (way_.size() >= deepest) return too_deep(path_of(name));
     const int64_t opened =
         sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -136,15 +136,15 @@ class TreeWalk {
     Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
     if (const int64_t result = sys::list(level.fd.get(), &level.left); result < 0)
       return sys::failed(result, "open", path_of(name));
-    struct stat listed = {};
+    sys::FileStat listed = {};
     if (way_.empty() && (sys::fstat(level.fd.get(), &listed) < 0 ||
-                         !is_remembered(root_.known, root_.identity, listed)))
+                         !is_remembered(root_.known, root_.witness, listed)))
       return changed(path_);
     way_.push_back(std::move(level));
     return Status();
   }
 
-  Status remove(int directory, const std::string& name, const struct stat& st) {
+  Status remove(int directory, const std::string& name, const sys::FileStat& st) {
     if (removing_ == nullptr) return Status();
     removing_->again(st);
     const int flags = S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0;
@@ -163,7 +163,7 @@ class TreeWalk {
 // ESTALE: somebody has changed something in the tree.
 Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
-  if (root.identity.size == newest_unknown) return changed(path);
+  if (root.witness.size == newest_unknown) return changed(path);
   return TreeWalk(span, root, path, nullptr).visit(directory, name);
 }
 
@@ -174,8 +174,8 @@ Span span_of(const DrainState& state, const file::Listed& listed) {
 }  // namespace
 
 Status check_unchanged(const Known& known, int directory, const std::string& name,
-                       const std::string& path, const file::LowerIdentity& identity) {
-  return check_tree({identity.size, file::now_ns(), 0}, {known, identity}, path, directory, name);
+                       const std::string& path, const file::Witness& witness) {
+  return check_tree({witness.size, file::now_ns(), 0}, {known, witness}, path, directory, name);
 }
 
 Status remove_tree(DrainState& state, const Where& where, int directory,

@@ -8,8 +8,8 @@
 namespace cairn::tier {
 
 // ESTALE: another directory has this name of lower, or an entry in it is, or may be, newer than the
-// identity holds.
+// witness holds.
 Status check_unchanged(const Known& known, int directory, const std::string& name,
-                       const std::string& path, const file::LowerIdentity& identity);
+                       const std::string& path, const file::Witness& witness);
 
 }  // namespace cairn::tier

@@ -82,7 +82,7 @@ class Removal {
 
  private:
   int64_t remove_name(int directory, const std::string& name) {
-    struct stat st = {};
+    sys::FileStat st = {};
     if (sys::lstatat(directory, name.c_str(), &st) == 0) announce_links(state_, st);
     const int64_t result = sys::unlinkat(directory, name.c_str(), 0);
     if (!S_ISDIR(st.st_mode) || (result != -EISDIR && result != -EPERM)) return result;
@@ -133,7 +133,7 @@ bool keep_linked(DrainState& state, int directory, const file::Listed& listed) {
   const int64_t opened = sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW);
   if (opened < 0) return false;
   const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (check_file(fd.get(), state.known, listed.lower) < 0 || sys::fstat(fd.get(), &st) < 0)
     return false;
   ++st.st_nlink;
@@ -147,7 +147,7 @@ bool keep_moved(DrainState& state, const Where& where, int directory, const file
   if (!make_kept(state)) return false;
   const std::string there = kept_name(listed.name);
   if (sys::renameat2(directory, listed.name, state.kept.get(), there.c_str(), 0) < 0) return false;
-  struct stat st = {};
+  sys::FileStat st = {};
   if (sys::lstatat(state.kept.get(), there.c_str(), &st) == 0 &&
       !is_remembered(state.known, listed.lower, st)) {
     // Another file got the name just before the rename. It is given back.

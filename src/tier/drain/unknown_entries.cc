@@ -1,7 +1,7 @@
 // Finds entries of lower that the pool does not know. A drain does not remove a directory that
 // holds one.
 //
-// The identity of a directory holds the newest time that the pool knows of it, so an entry with a
+// The witness of a directory holds the newest time that the pool knows of it, so an entry with a
 // later time is unknown. But each drain makes that time later. So before it does, it looks for
 // unknown entries in directories that have changed. From such an entry up to the top, no time
 // counts until a later drain does not find the entry any more.
@@ -23,7 +23,7 @@ namespace {
 struct Remembered {
   bool has_lower = false;
   bool is_looked_at_later = false;  // it is a directory that has no place in lower yet
-  file::LowerIdentity identity;
+  file::Witness witness;
 };
 
 Result<std::map<std::string, Remembered>> remembered_names(DrainState& state, const Where& where) {
@@ -43,20 +43,17 @@ Result<std::map<std::string, Remembered>> remembered_names(DrainState& state, co
   return names;
 }
 
-bool is_known(const DrainState& state, const Remembered& name, const struct stat& st) {
-  if (!S_ISDIR(st.st_mode))
-    return name.has_lower && is_same(name.identity, identity_of(state.known, st));
-  return name.is_looked_at_later ||
-         (name.has_lower &&
-          is_same_directory(name.identity, directory_identity(state.known, st, 0)));
+bool is_known(const DrainState& state, const Remembered& name, const sys::FileStat& st) {
+  if (S_ISDIR(st.st_mode) && name.is_looked_at_later) return true;
+  return name.has_lower && is_remembered(state.known, name.witness, st);
 }
 
 // The newest time in a directory of lower; newest_unknown if it holds an unknown entry.
 Result<uint64_t> newest_in(DrainState& state, const Where& where) {
-  const int64_t opened = open_directory(state.beneath, where.path, state.known, &*where.identity);
+  const int64_t opened = open_directory(state.beneath, where.path, state.known, &*where.witness);
   if (opened < 0) return sys::failed(opened, "open", where.path);
   const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   std::vector<sys::DirectoryEntry> entries;
   if (sys::fstat(fd.get(), &st) < 0 || sys::list(fd.get(), &entries) < 0) return newest_unknown;
   uint64_t newest = sys::ctime_of(st);
@@ -66,8 +63,8 @@ Result<uint64_t> newest_in(DrainState& state, const Where& where) {
     if (is_hidden(entry.name) || sys::lstatat(fd.get(), entry.name.c_str(), &st) < 0) continue;
     const auto name = names->find(entry.name);
     if (name == names->end() || !is_known(state, name->second, st)) return newest_unknown;
-    // The identity of a directory holds the newest time of all that is below it.
-    newest = std::max(newest, S_ISDIR(st.st_mode) ? name->second.identity.size : sys::ctime_of(st));
+    // The witness of a directory holds the newest time of all that is below it.
+    newest = std::max(newest, S_ISDIR(st.st_mode) ? name->second.witness.size : sys::ctime_of(st));
   }
   return newest;
 }
@@ -78,7 +75,7 @@ void look_for_foreign(DrainState& state, const Where& above, const file::Listed&
                       const file::Map& map) {
   if (!is_at_home(above, listed, map)) return;
   const Where where{listed.inode, map, above.path + "/" + name_of(listed), false, listed.lower};
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t opened = state.beneath.open(where.path, O_PATH | O_NOFOLLOW);
   if (opened == -ENOENT && !above.fresh) state.gone.insert(where.inode);
   if (opened < 0) return;

@@ -16,40 +16,39 @@ int64_t Beneath::open(const std::string& path, int flags) const {
   return sys::open_in(fd(), from == path.size() ? "." : path.c_str() + from, flags);
 }
 
-std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed) {
+std::optional<file::Witness> remembered_of(const file::Listed& listed) {
   if (!listed.has_lower) return std::nullopt;
   return listed.lower;
 }
 
-int64_t check_file(int fd, const Known& known, const file::LowerIdentity& identity) {
-  struct stat st = {};
+int64_t check_file(int fd, const Known& known, const file::Witness& witness) {
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd, &st); result < 0) return result;
-  return !S_ISDIR(st.st_mode) && is_remembered(known, identity, st) ? 0 : -ESTALE;
+  return !S_ISDIR(st.st_mode) && is_remembered(known, witness, st) ? 0 : -ESTALE;
 }
 
 namespace {
 
-int64_t checked_directory(int64_t opened, const Known& known, const file::LowerIdentity* identity) {
-  if (opened < 0 || identity == nullptr) return opened;
+int64_t checked_directory(int64_t opened, const Known& known, const file::Witness* witness) {
+  if (opened < 0 || witness == nullptr) return opened;
   sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  return is_remembered(known, *identity, st) ? fd.take() : -ESTALE;
+  return is_remembered(known, *witness, st) ? fd.take() : -ESTALE;
 }
 
 }  // namespace
 
 int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
-                       const file::LowerIdentity* identity) {
-  return checked_directory(beneath.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), known,
-                           identity);
+                       const file::Witness* witness) {
+  return checked_directory(beneath.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), known, witness);
 }
 
 int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
-                           const file::LowerIdentity* identity) {
-  // Compares the identity before open_unreadable() changes the mode.
+                           const file::Witness* witness) {
+  // Compares the witness before open_unreadable() changes the mode.
   const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  return open_unreadable(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
+  return open_unreadable(checked_directory(closed, known, witness), O_RDONLY | O_DIRECTORY);
 }
 
 }  // namespace cairn::tier

@@ -11,18 +11,16 @@ DescriptorCache::~DescriptorCache() {
 }
 
 bool DescriptorCache::is_still(const Kept& kept) {
-  struct stat st = {};
-  return sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev &&
-         st.st_ino == kept.st.st_ino && st.st_size == kept.st.st_size &&
-         sys::mtime_of(st) == sys::mtime_of(kept.st);
+  sys::FileStat st = {};
+  return sys::fstat(kept.fd, &st) == 0 && is_same_file(st, kept.st) &&
+         st.st_size == kept.st.st_size && sys::mtime_of(st) == sys::mtime_of(kept.st);
 }
 
 // Closes the descriptor only if it still is ours: the program may have closed its number and opened
 // another file.
 void DescriptorCache::drop(Kept& kept) {
-  struct stat st = {};
-  if (sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev && st.st_ino == kept.st.st_ino)
-    sys::close(kept.fd);
+  sys::FileStat st = {};
+  if (sys::fstat(kept.fd, &st) == 0 && is_same_file(st, kept.st)) sys::close(kept.fd);
   kept.fd = -1;
 }
 
@@ -42,7 +40,7 @@ int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64
   return result;
 }
 
-void DescriptorCache::keep(const Key& key, const struct stat& st, sys::Descriptor fd) {
+void DescriptorCache::keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd) {
   Kept& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return;
   if (kept.fd >= 0) drop(kept);

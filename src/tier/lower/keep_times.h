@@ -29,7 +29,7 @@ class KeepTimes {
  private:
   int directory_;
   bool known_ = false;
-  struct stat st_ = {};
+  sys::FileStat st_ = {};
 };
 
 }  // namespace cairn::tier

@@ -25,19 +25,12 @@
 #include "file/open/open_file.h"
 #include "file/space/evict.h"
 #include "pool/lanes/seats.h"
+#include "tier/lower/known.h"
+#include "tier/lower/witness.h"
 #include "tier/system/source.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
-
-// A cover, as this process knows it. Kept until the pool is detached.
-struct Known {
-  std::string path;
-  uint64_t top = 0;
-  uint64_t generation = 0;  // of the inode `top`
-  uint64_t device = 0;      // of the covered directory
-  Known* next = nullptr;
-};
 
 // Where a lazy inode lies in lower.
 struct Place {
@@ -45,9 +38,10 @@ struct Place {
   uint64_t parent = 0;  // directory and name in the pool; 0 for the top itself
   std::string name;
   std::string path;  // in the system
-  file::LowerIdentity identity;
+  file::Witness witness;
   bool was_evicted = false;       // the pool had the file's bytes
   std::optional<uint32_t> owner;  // of the file; none: the pool has a change that lower has not
+  Rights rights;                  // as the pool has them
 };
 
 // In Inode::lower_unit of a directory: a drain has made it in lower and has not finished below it.
@@ -91,7 +85,7 @@ class DescriptorCache {
   }
   // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
   int64_t pread(const Key& key, void* buffer, size_t size, uint64_t offset);
-  void keep(const Key& key, const struct stat& st, sys::Descriptor fd);
+  void keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd);
 
  private:
   static constexpr unsigned capacity = 64;
@@ -99,7 +93,7 @@ class DescriptorCache {
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
     Key key;
     int fd = -1;
-    struct stat st = {};
+    sys::FileStat st = {};
   };
   static bool is_still(const Kept& kept);
   static void drop(Kept& kept);
@@ -128,10 +122,12 @@ class LowerTree final : public file::Lower {
   Sources& sources() { return sources_; }
   // ESTALE if the inode came from no cover that exists.
   Result<Place> locate(uint64_t inode);
-  // Notes in the identities of this directory and those above it that Cairn has changed something
+  // Notes in the witnesses of this directory and those above it that Cairn has changed something
   // at or below it in lower at `newest`.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // Calls visit(inode, newest time of its identity) for a directory and those above it, without the
+  // Notes the owner of a directory, which a drain has just set.
+  Status note_owner(uint64_t directory, const sys::FileStat& st);
+  // Calls visit(inode, newest time of its witness) for a directory and those above it, without the
   // top. The visit may change the time; false ends the walk.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
   Status climb(uint64_t directory, const Climb& visit);
@@ -143,8 +139,7 @@ class LowerTree final : public file::Lower {
   Status move_cover(uint64_t top, const std::string& path);
 
  private:
-  const Known* make_known(const std::string& path, uint64_t top, uint64_t generation,
-                          uint64_t device);
+  const Known* make_known(const Known& known);
   Status import_names(const Place& place, uint64_t inode);
   Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
                     uint64_t* newest);
@@ -161,7 +156,7 @@ class LowerTree final : public file::Lower {
   Status copy_from(const Place& place, const file::Map& map);
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
-  Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
+  Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st) const;
   // Reads what lower has of a file that may be evicted.
   Status look_for_eviction(const file::Map& map, file::Evictable* seen);
   // Evicts files until so many blocks are free, or no more files can be evicted. The number of
@@ -185,26 +180,6 @@ Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, 
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
 // The LowerTree of a file system, made if there is none.
 LowerTree& lower_of(file::FileSystem& fs);
-
-// --- identity.cc ---
-// The device of the covered directory is noted as 0: network file systems get another number with
-// every mount.
-file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
-bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// A directory's identity holds device, inode and, in `mtime`, its owner. `size` holds the newest
-// ctime that any entry at or below it had when it was imported or drained; a removal is checked
-// against that. newest_unknown: the directory holds an entry that the pool does not know, so it is
-// not removed.
-inline constexpr uint64_t newest_unknown = 0;
-file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
-// `found`: of the directory that is there now. A file system may give the inode number of a removed
-// directory to the next one. So the owner must be the one that is remembered, the user, or root.
-bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found);
-// Is the file with these attributes the one that the pool remembers under a name?
-bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st);
-// Notes what lower has under a name of the pool (null: nothing). ENOENT: the pool has no such name.
-Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
-                    const file::LowerIdentity* identity);
 
 // A process holds this lock while it imports or stages an inode, and while a drain changes the
 // file's times in lower and the pool's note of them. It is a lock of the pool, so it ends with its

@@ -14,7 +14,7 @@ namespace cairn::tier {
 int64_t open_unreadable(int64_t path_only, int flags) {
   if (path_only < 0) return path_only;
   const sys::Descriptor closed(static_cast<int>(path_only));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(closed.get(), &st); result < 0) return result;
   if (st.st_uid != geteuid()) return -EACCES;
   const uint32_t needed = S_ISDIR(st.st_mode) ? S_IRWXU : S_IRUSR;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/journal.h"
 #include "tier/record/record.h"
 
@@ -36,10 +37,10 @@ Status LowerTree::take_announced(const file::Map& map) {
   if (place.parent == 0) return Status(ESTALE);
   CAIRN_TRY_ASSIGN(record, announced_in(fs_, place.cover->top));
   if (!is_about(record, place, map)) return Status(ESTALE);
-  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  const int64_t opened = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (opened < 0) return sys::failed(opened, "open", place.path);
   const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st.st_mode) || !is_announced(record, *place.cover, st)) return Status(ESTALE);
@@ -47,8 +48,8 @@ Status LowerTree::take_announced(const file::Map& map) {
   if (const int64_t result = sys::fsync(fd.get()); result < 0)
     return sys::failed(result, "fsync", place.path);
   CAIRN_TRY_ASSIGN(parent, file::live_inode(fs_, place.parent));
-  const file::LowerIdentity identity = identity_of(*place.cover, st);
-  return set_identity(fs_, {parent, place.parent}, place.name, &identity);
+  const file::Witness witness = witness_of(*place.cover, st);
+  return set_witness(fs_, {parent, place.parent}, place.name, &witness);
 }
 
 }  // namespace cairn::tier

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <vector>
 
 #include "file/inode/xattr.h"
+#include "tier/lower/witness.h"
 #include "tier/record/drain_mode.h"
 #include "tier/record/record.h"
+#include "tier/system/open_files.h"
 #include "tier/system/pool_rights.h"
 #include "tier/system/system.h"
 
@@ -17,12 +20,14 @@ namespace {
 constexpr size_t most_bytes = 64 << 10;
 // Set on a file of whose attributes the pool holds only some. Those in lower count as well.
 constexpr const char* partial = "cairn.partial";
+constexpr const char* access_list = "system.posix_acl_access";
+constexpr const char* default_access_list = "system.posix_acl_default";
 
 constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // the group's bit also shows lists
 
 // May another user have set this drain mode? Any user who can write to a file or directory can set
 // it, and `never` would make the user lose what the run writes there.
-bool may_be_of_others(const struct stat& st, const std::string& name, const std::string& value) {
+bool may_be_of_others(const sys::FileStat& st, const std::string& name, const std::string& value) {
   return name == drain_mode_attribute && (st.st_mode & writable_by_others) != 0 &&
          value == text_of(DrainMode::never);
 }
@@ -58,9 +63,13 @@ bool is_about_contents(const std::string& name) {
 
 // Copies attributes that the old file in lower has and the pool does not hold. Errors are ignored:
 // some attributes are not for this user to set.
-void carry_over(int fd, int old, bool users_too) {
+struct Carried {
+  bool users;   // users' own attributes
+  bool rights;  // access lists and labels
+};
+void carry_over(int fd, int old, const Carried& carried) {
   for (const std::string& name : names_of(old)) {
-    if ((is_users(name) && !users_too) || is_about_contents(name)) continue;
+    if (!(is_users(name) ? carried.users : carried.rights) || is_about_contents(name)) continue;
     auto value = value_of(old, name);
     if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
   }
@@ -68,14 +77,39 @@ void carry_over(int fd, int old, bool users_too) {
 
 }  // namespace
 
-void copy_attributes(int fd, int old) { carry_over(fd, old, true); }
+void copy_attributes(int fd, int old) { carry_over(fd, old, {.users = true, .rights = true}); }
+
+uint32_t without_access_list(int fd, uint32_t permissions) {
+  // The format of the kernel (include/uapi/linux/posix_acl_xattr.h), little-endian.
+  struct Entry {
+    uint16_t tag;
+    uint16_t permissions;
+    uint32_t id;
+  };
+  constexpr size_t header = sizeof(uint32_t);
+  constexpr uint16_t of_group = 4;
+  const auto list = value_of(fd, access_list);
+  if (!list.ok()) return permissions;
+  for (size_t at = header; at + sizeof(Entry) <= list->size(); at += sizeof(Entry)) {
+    Entry entry = {};
+    std::memcpy(&entry, list->data() + at, sizeof entry);
+    if (entry.tag == of_group)
+      return permissions & (~static_cast<uint32_t>(S_IRWXG) | (entry.permissions & 7U) << 3);
+  }
+  return permissions;
+}
+
+void drop_access_lists(int directory) {
+  for (const char* name : {default_access_list, access_list}) sys::fremovexattr(directory, name);
+}
 
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const ImportedName& from, uint64_t ctime) {
   std::string list(most_bytes, '\0');
   // Most files have no attributes, and this call finds that out. It is a hint only, because the
-  // path may lead to another file by now.
-  const int64_t n = sys::llistxattr(from.path.c_str(), list.data(), list.size());
+  // name may lead to another file by now.
+  const std::string path = path_of_open(from.directory) + "/" + from.name;
+  const int64_t n = sys::llistxattr(path.c_str(), list.data(), list.size());
   if (n <= 0) return Status();  // it has none, or none that this user may see
   list.resize(static_cast<size_t>(n));
   bool any = false;
@@ -90,8 +124,8 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return Status();  // this user cannot read it, so no drain will replace it
   const sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
-  if (sys::fstat(file.get(), &st) < 0 || st.st_dev != from.device || st.st_ino != from.inode)
+  sys::FileStat st = {};
+  if (sys::fstat(file.get(), &st) < 0 || !is_same_file(st, from.st))
     return Status();  // it was replaced meanwhile: a read notices that
   for (const std::string& attribute : names_of(file.get())) {
     if (!is_users(attribute)) continue;
@@ -108,9 +142,10 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   return fs.pool.fence();
 }
 
-Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old) {
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
+                         bool with_rights) {
   const bool is_partial = file::get_xattr(fs, map, partial).ok();
-  if (old >= 0) carry_over(fd, old, is_partial);
+  if (old >= 0) carry_over(fd, old, {.users = is_partial, .rights = with_rights});
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "file/inode/file_system.h"
+#include "tier/system/system.h"
 
 namespace cairn::tier {
 
@@ -13,9 +14,7 @@ namespace cairn::tier {
 struct ImportedName {
   int directory;
   const char* name;
-  const std::string& path;  // its path in the system
-  uint64_t device;
-  uint64_t inode;
+  const sys::FileStat& st;
 };
 // Copies the attributes of a file in lower to its name in the pool, and keeps the ctime. The caller
 // holds the import lock of the directory.
@@ -23,8 +22,15 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
                          const ImportedName& from, uint64_t ctime);
 
 // Copies to the file `fd` the attributes of the pool's inode, and those of `old` (-1: none) that
-// the pool does not keep. ENOTSUP: there are some, and lower does not support them.
-Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old);
+// the pool does not keep: all, or, without `with_rights`, users' own only. ENOTSUP: there are some,
+// and lower does not support them.
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
+                         bool with_rights);
+// The permissions of a file that has had this access list, and gets another file's place without
+// it: the bits of the group were the mask of the list. Returns `permissions` if there is none.
+uint32_t without_access_list(int fd, uint32_t permissions);
+// Removes the access list of a directory, and the one that new files in it get.
+void drop_access_lists(int directory);
 // Copies the attributes of `old` to the file `fd`, as far as this process may.
 void copy_attributes(int fd, int old);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "file/inode/attributes.h"
+#include "tier/lower/lower_base.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -22,7 +23,7 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
   if (located.code() == ESTALE) return false;  // it was moved out of a directory that was removed
   CAIRN_TRY(located.status());
   const Place& place = *located;
-  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return true;
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
   const sys::Descriptor directory(static_cast<int>(opened));
@@ -37,7 +38,7 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
   CAIRN_TRY(for_each_name(fs, {inode, number}, true, [&](const file::Listed& listed) -> Status {
     names.erase(name_of(listed));
     if (is_behind || !listed.has_lower || listed.whiteout) return Status();
-    struct stat st = {};
+    sys::FileStat st = {};
     const int64_t found = sys::lstatat(directory.get(), listed.name, &st);
     if (found < 0 && found != -ENOENT && found != -ENOTDIR)
       return sys::failed(found, "stat", place.path + "/" + name_of(listed));

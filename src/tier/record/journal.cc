@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "base/crc32c.h"
 #include "file/data/io.h"
@@ -12,6 +14,7 @@
 #include "file/namespace/directory.h"
 #include "file/namespace/names.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/record.h"
 #include "tier/system/system.h"
 
@@ -31,7 +34,7 @@ struct Header {
   uint64_t inode = 0;
   uint64_t generation = 0;
   uint64_t change_time = 0;
-  uint64_t identity[4] = {};
+  uint64_t witness[format::short_witness_words] = {};  // the others are texts
 };
 
 uint32_t checksum_of(const std::string& bytes) {
@@ -46,6 +49,11 @@ std::string next_text(const std::string& texts, size_t* at) {
   return text;
 }
 
+// The next text as a number. 0: there is none.
+uint64_t next_number(const std::string& texts, size_t* at) {
+  return std::strtoull(next_text(texts, at).c_str(), nullptr, 10);
+}
+
 // Decodes the record in a slot's bytes.
 JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_t* drain_begun) {
   Header header;
@@ -56,15 +64,18 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   record.directory = next_text(texts, &at);
   record.aside = next_text(texts, &at);
   record.name = next_text(texts, &at);
-  *links_until = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);
-  *drain_begun = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);  // 0 in older records
+  // Older records lack the later numbers.
+  *links_until = next_number(texts, &at);
+  *drain_begun = next_number(texts, &at);
   record.pool_directory = header.pool_directory;
   record.pool_generation = header.pool_generation;
   record.inode = header.inode;
   record.generation = header.generation;
   record.change_time = header.change_time;
-  record.identity = {header.identity[0], header.identity[1], header.identity[2],
-                     header.identity[3]};
+  file::WitnessWords words{};
+  for (unsigned i = 0; i < words.size(); ++i)
+    words[i] = i < format::short_witness_words ? header.witness[i] : next_number(texts, &at);
+  record.witness = file::witness_of(words);
   return record;
 }
 
@@ -85,7 +96,7 @@ Status check_names(const JournalRecord& record) {
 
 void remove_aside_of(const JournalRecord& record) {
   if (record.directory.empty()) return;
-  const int64_t opened = sys::open_beneath(record.directory.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = lower_base(record.directory, O_RDONLY);
   if (opened < 0) return;
   const sys::Descriptor fd(static_cast<int>(opened));
   remove_aside(fd.get(), record.aside);
@@ -155,16 +166,14 @@ Status Journal::write(const JournalRecord& record) {
   header.inode = record.inode;
   header.generation = record.generation;
   header.change_time = record.change_time;
-  const uint64_t identity[4] = {record.identity.device, record.identity.inode, record.identity.size,
-                                record.identity.mtime};
-  std::memcpy(header.identity, identity, sizeof identity);
+  const file::WitnessWords words = file::words_of(record.witness);
+  std::copy_n(words.begin(), format::short_witness_words, header.witness);
+  std::vector<std::string> all = {record.directory, record.aside, record.name,
+                                  std::to_string(links_until_), std::to_string(drain_begun_)};
+  for (unsigned i = format::short_witness_words; i < words.size(); ++i)
+    all.push_back(std::to_string(words[i]));
   std::string texts;
-  const std::string until = std::to_string(links_until_);
-  const std::string begun = std::to_string(drain_begun_);
-  for (const std::string* text : {&record.directory, &record.aside, &record.name, &until, &begun}) {
-    texts += *text;
-    texts += '\0';
-  }
+  for (const std::string& text : all) texts += text + '\0';
   if (sizeof header + texts.size() > capacity)
     return fail(ENAMETOOLONG, "%s: the path is too long", record.directory.c_str());
   header.size = static_cast<uint32_t>(texts.size());
@@ -222,12 +231,12 @@ Result<JournalRecord> Journal::last(file::FileSystem& fs, uint64_t covers,
   return journal.read();
 }
 
-bool is_announced(const JournalRecord& record, const Known& known, const struct stat& st) {
-  file::LowerIdentity announced = record.identity;
+bool is_announced(const JournalRecord& record, const Known& known, const sys::FileStat& st) {
+  file::Witness announced = record.witness;
   const uint64_t mtime = sys::mtime_of(st);
   // A call that sets the present time makes atime and mtime equal; a write does not.
   if (announced.mtime == present_time && sys::atime_of(st) == mtime) announced.mtime = mtime;
-  return is_same(announced, identity_of(known, st));
+  return is_remembered(known, announced, st);
 }
 
 }  // namespace cairn::tier

@@ -23,15 +23,15 @@ struct JournalRecord {
   uint64_t inode = 0;
   uint64_t generation = 0;
   uint64_t change_time = 0;  // 0: the inode is not to be marked as drained
-  file::LowerIdentity identity;
+  file::Witness witness;
 };
 
-// Stands in a record's identity for the time: the drain gives the file the present time, because
+// Stands in a record's witness for the time: the drain gives the file the present time, because
 // its user may not set another one. As a time, it lies in the year 1677.
 inline constexpr uint64_t present_time = 1ULL << 63;
 
 // Is the file with these attributes as the record announces it?
-bool is_announced(const JournalRecord& record, const Known& known, const struct stat& st);
+bool is_announced(const JournalRecord& record, const Known& known, const sys::FileStat& st);
 
 class Journal {
  public:

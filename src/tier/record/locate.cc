@@ -8,6 +8,7 @@
 
 #include "pool/lanes/seats.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -16,6 +17,20 @@ namespace {
 Status gone(uint64_t number) {
   return fail(ESTALE, "inode %llu: its contents are in a covered directory that is no longer known",
               static_cast<unsigned long long>(number));
+}
+
+struct Base {
+  uint64_t device;
+  bool keeps_birth;
+};
+Result<Base> look_at_base(const std::string& path) {
+  const int64_t opened = lower_base(path);
+  if (opened < 0) return sys::failed(opened, "the covered directory", path);
+  const sys::Descriptor base(static_cast<int>(opened));
+  sys::FileStat st = {};
+  if (const int64_t result = sys::fstat(base.get(), &st); result < 0)
+    return sys::failed(result, "the covered directory", path);
+  return Base{st.st_dev, sys::keeps_birth(base.get())};
 }
 
 }  // namespace
@@ -65,18 +80,16 @@ Result<const Known*> LowerTree::cover_of_top(uint64_t top) {
     auto found = find_child(fs_, *covers, name);
     if (!found.ok()) return found.status();
     if (*found != top) return Status();
-    struct stat st = {};
-    if (const int64_t result = sys::lstatat(AT_FDCWD, record.path.c_str(), &st); result < 0)
-      return sys::failed(result, "the covered directory", record.path);
-    made = make_known(record.path, top, generation, st.st_dev);
+    CAIRN_TRY_ASSIGN(looked, look_at_base(record.path));
+    made = make_known({record.path, top, generation, looked.device, looked.keeps_birth});
     return Status();
   }));
   return made;
 }
 
-const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64_t generation,
-                                   uint64_t device) {
-  auto* made = new Known{path, top, generation, device, known_.load()};
+const Known* LowerTree::make_known(const Known& known) {
+  auto* made = new Known(known);
+  made->next = known_.load();
   // An element in the list never changes, so the list needs no lock, and fork needs no handler.
   while (!known_.compare_exchange_weak(made->next, made)) {
   }
@@ -86,19 +99,14 @@ const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64
 Status LowerTree::confirm_device(uint64_t top, const std::string& path, uint64_t device) {
   CAIRN_TRY_ASSIGN(known, cover_of_top(top));
   if (known != nullptr && known->device == device) return Status();
-  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, top));
-  make_known(path, top, inode->generation.load(), device);  // now the first, which searches find
-  return Status();
+  return move_cover(top, path);
 }
 
 Status LowerTree::move_cover(uint64_t top, const std::string& path) {
-  auto inode = file::live_inode(fs_, top);
-  if (!inode.ok()) return inode.status();
-  struct stat st = {};
-  if (const int64_t result = sys::lstatat(AT_FDCWD, path.c_str(), &st); result < 0)
-    return sys::failed(result, "stat", path);
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, top));
+  CAIRN_TRY_ASSIGN(looked, look_at_base(path));
   // The new element is the first in the list, so searches find it.
-  make_known(path, top, (*inode)->generation.load(), st.st_dev);
+  make_known({path, top, inode->generation.load(), looked.device, looked.keeps_birth});
   return Status();
 }
 
@@ -129,10 +137,13 @@ Result<Place> LowerTree::locate(uint64_t number) {
     if (at == number) {
       place.parent = parent;
       place.name = names.back();
-      place.identity = entry->lower;
+      place.witness = entry->lower;
       place.was_evicted = ((*inode)->flags.load() & format::flag_evicted) != 0;
       if ((*inode)->ctime.load() == (*inode)->drained.load())
         place.owner = static_cast<uint32_t>((*inode)->owner.load());
+      place.rights = {static_cast<uint32_t>((*inode)->owner.load()),
+                      static_cast<uint32_t>((*inode)->owner.load() >> 32),
+                      static_cast<uint32_t>((*inode)->mode.load())};
     }
     at = parent;
   }
@@ -155,8 +166,8 @@ Status LowerTree::climb(uint64_t directory, const Climb& visit) {
     const uint64_t before = entry->lower.size;
     if (!entry->has_lower || !visit(at, &entry->lower.size)) return Status();
     if (entry->lower.size != before)
-      CAIRN_TRY(set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length),
-                             &entry->lower));
+      CAIRN_TRY(set_witness(fs_, {*above, parent}, std::string(entry->name, entry->length),
+                            &entry->lower));
     at = parent;
   }
   return fail(EUCLEAN, "directory %llu: the chain of directories that it came from does not end",
@@ -170,6 +181,19 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
     *known = newest;
     return true;
   });
+}
+
+Status LowerTree::note_owner(uint64_t directory, const sys::FileStat& st) {
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, directory));
+  const uint64_t parent = inode->lower_parent.load();
+  if (parent == 0) return Status();
+  CAIRN_TRY_ASSIGN(above, file::live_inode(fs_, parent));
+  CAIRN_TRY_ASSIGN(
+      entry, entry_of(fs_, {above, parent}, inode->lower_unit.load() & ~unit_is_new, directory));
+  const uint64_t owner = noted_owner(st.st_uid);
+  if (!entry.has_lower || entry.lower.mtime == owner) return Status();
+  entry.lower.mtime = owner;
+  return set_witness(fs_, {above, parent}, std::string(entry.name, entry.length), &entry.lower);
 }
 
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {

@@ -28,7 +28,7 @@ struct RecordsMark {
 };
 
 Result<RecordsMark> mark_of(int records) {
-  struct stat st = {};
+  sys::FileStat st = {};
   DirectoryMarks marks;
   int64_t result = sys::fstat(records, &st);
   if (result == 0) result = marks_of(records, &marks);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 
 namespace cairn::tier {
 namespace {
@@ -19,15 +20,15 @@ std::string path_of(const std::string& directory) { return directory + "/" + rec
 // with that mode to put there.
 constexpr uint32_t own_mode = S_ISVTX | S_IRWXU;
 
-bool is_made_by_us(const struct stat& st) {
+bool is_made_by_us(const sys::FileStat& st) {
   constexpr uint32_t inherited = S_ISGID;
   return (st.st_mode & 07777 & ~inherited) == own_mode;
 }
 
-bool is_open_to_others(const struct stat& st) { return (st.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+bool is_open_to_others(const sys::FileStat& st) { return (st.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
 // `st`: of the file that has the name.
-std::string why_ignored(const struct stat& st, uint64_t owner) {
+std::string why_ignored(const sys::FileStat& st, uint64_t owner) {
   std::string user = "belongs to user " + std::to_string(st.st_uid);
   if (!S_ISDIR(st.st_mode)) return "is not a directory, and " + user;
   if (!is_believed(st.st_uid, owner)) return user;
@@ -40,10 +41,10 @@ std::string why_ignored(const struct stat& st, uint64_t owner) {
 
 // Does a directory of records count where it lies? It does if Cairn has made it, or if no other
 // user owns or can write to the directory above, and so can have put it there.
-int64_t check_place(int records, const struct stat& st, uint64_t owner, bool* counts) {
+int64_t check_place(int records, const sys::FileStat& st, uint64_t owner, bool* counts) {
   *counts = true;
   if (is_made_by_us(st)) return 0;
-  struct stat above = {};
+  sys::FileStat above = {};
   const int64_t result = sys::lstatat(records, "..", &above);
   if (result == 0) *counts = is_of_user(above, owner);
   return result;
@@ -52,7 +53,7 @@ int64_t check_place(int records, const struct stat& st, uint64_t owner, bool* co
 int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, RecordsFound* found) {
   *found = {};
   if (opened == -ENOENT) return 0;
-  struct stat st = {};
+  sys::FileStat st = {};
   if (opened >= 0) {
     found->fd = sys::Descriptor(static_cast<int>(opened));
     if (const int64_t result = sys::fstat(found->fd.get(), &st); result < 0) return result;
@@ -74,7 +75,7 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
 
 }  // namespace
 
-bool is_of_user(const struct stat& st, uint64_t owner) {
+bool is_of_user(const sys::FileStat& st, uint64_t owner) {
   return is_believed(st.st_uid, owner) && !is_open_to_others(st);
 }
 
@@ -84,16 +85,17 @@ int64_t find_records(int directory, uint64_t owner, RecordsFound* found) {
 }
 
 int64_t find_records(const std::string& directory, uint64_t owner, RecordsFound* found) {
-  const std::string path = path_of(directory);
-  const int64_t opened = sys::open_beneath(path.c_str(), as_directory);
-  return look(opened, AT_FDCWD, path.c_str(), owner, found);
+  *found = {};
+  const int64_t opened = lower_base(directory);
+  if (opened < 0) return opened == -ENOENT ? 0 : opened;
+  return find_records(sys::Descriptor(static_cast<int>(opened)).get(), owner, found);
 }
 
 Result<sys::Descriptor> make_records(const std::string& directory, uint64_t owner) {
   RecordsFound found;
   int64_t result = find_records(directory, owner, &found);
   if (result == 0 && !found.fd.ok() && found.ignored.empty()) {
-    const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+    const int64_t opened = lower_base(directory, O_RDONLY);
     if (opened < 0) return sys::failed(opened, "open", directory);
     const sys::Descriptor covered(static_cast<int>(opened));
     const int64_t made = sys::mkdirat(covered.get(), records_directory, own_mode);

@@ -21,7 +21,7 @@
 namespace cairn::tier {
 
 // Can a file or directory with these attributes be Cairn's? `owner`: CoverRecord::owner.
-bool is_of_user(const struct stat& st, uint64_t owner);
+bool is_of_user(const sys::FileStat& st, uint64_t owner);
 
 struct RecordsFound {
   sys::Descriptor fd;   // of a records directory that counts

@@ -1,6 +1,7 @@
 #include "tier/stage/from_pool.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -42,12 +43,24 @@ Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const s
   return Status();
 }
 
+namespace {
+
+bool may_carry_rights(int fd, int old) {
+  sys::FileStat to = {};
+  sys::FileStat from = {};
+  return old >= 0 && sys::fstat(fd, &to) == 0 && sys::fstat(old, &from) == 0 &&
+         (from.st_uid == to.st_uid || from.st_uid == geteuid());
+}
+
+}  // namespace
+
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path) {
-  auto permissions = give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path);
-  if (!permissions.ok()) return permissions.status();
-  CAIRN_TRY(export_attributes(fs, map, fd, old));
-  return set_mode_and_times(fd, *permissions, wanted.atime, wanted.mtime, path);
+  CAIRN_TRY_ASSIGN(permissions, give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path));
+  const bool carries = may_carry_rights(fd, old);
+  if (old >= 0 && !carries) permissions = without_access_list(old, permissions);
+  CAIRN_TRY(export_attributes(fs, map, fd, old, carries));
+  return set_mode_and_times(fd, permissions, wanted.atime, wanted.mtime, path);
 }
 
 namespace {
@@ -58,7 +71,7 @@ int64_t set_attributes_of(int directory, const std::string& name, const file::At
   const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return opened;
   const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
   if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
   const auto permissions = give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, name);
@@ -100,7 +113,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
 }
 
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
-                     const struct stat& st) {
+                     const sys::FileStat& st) {
   if (!S_ISLNK(map.inode->mode.load())) {
     // Of a special file, only owner and mode can differ.
     const file::Attributes wanted = attributes_now(fs, map);

@@ -9,6 +9,7 @@
 
 #include "file/inode/attributes.h"
 #include "file/namespace/directory.h"
+#include "tier/system/system.h"
 
 namespace cairn::tier {
 
@@ -18,7 +19,8 @@ file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map);
 Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
                      const std::function<bool(uint64_t bytes)>& advance);
 // Sets owner, mode, times and attributes. Attributes that the pool does not hold come from `old`
-// (-1: none).
+// (-1: none), the file that this one replaces. An access list comes over only if the owner of the
+// new file, or this process's user, owns the old one, and so has set the list.
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path);
 // Makes a symbolic link, FIFO, socket or device named `aside`; `path` is for messages.
@@ -26,6 +28,6 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
                     int directory, const std::string& path, const std::string& aside);
 // Is `name`, which has the type of the pool's inode and these attributes, the same special file?
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
-                     const struct stat& st);
+                     const sys::FileStat& st);
 
 }  // namespace cairn::tier

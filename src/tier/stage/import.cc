@@ -11,6 +11,7 @@
 #include "pool/lanes/lock.h"
 #include "tier/claim/claim.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/attributes.h"
 #include "tier/record/record.h"
 
@@ -43,14 +44,13 @@ Status LowerTree::fill_directory(uint64_t number) {
 }
 
 Status LowerTree::import_names(const Place& place, uint64_t number) {
-  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
   const sys::Descriptor directory(static_cast<int>(opened));
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(directory.get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
-  if (place.parent != 0 &&
-      !is_same_directory(place.identity, directory_identity(*place.cover, st, 0)))
+  if (place.parent != 0 && !is_remembered(*place.cover, place.witness, st))
     return fail(ESTALE, "%s: it was replaced by another directory outside Cairn",
                 place.path.c_str());
   std::vector<sys::DirectoryEntry> entries;
@@ -69,7 +69,7 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
 
 Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
                              const std::string& name, uint64_t* newest) {
-  struct stat st = {};
+  sys::FileStat st = {};
   const int64_t result = sys::lstatat(fd, name.c_str(), &st);
   if (result == -ENOENT) return Status();  // it was removed since it was listed
   const std::string path = place.path + "/" + name;
@@ -92,14 +92,13 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
       return read == -ENOENT || read == -EINVAL ? Status() : sys::failed(read, "readlink", path);
   }
   *newest = std::max(*newest, sys::ctime_of(st));
-  const file::LowerIdentity identity =
-      S_ISDIR(st.st_mode) ? directory_identity(*place.cover, st, 0) : identity_of(*place.cover, st);
-  const Status status = file::import_name(fs_, directory, name, imported, identity);
+  const file::Witness witness =
+      S_ISDIR(st.st_mode) ? directory_witness(*place.cover, st, 0) : witness_of(*place.cover, st);
+  const Status status = file::import_name(fs_, directory, name, imported, witness);
   // EEXIST: a process that was killed here may have made the name only.
   if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());
   if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return Status();
-  return import_attributes(fs_, directory, name, {fd, name.c_str(), path, st.st_dev, st.st_ino},
-                           imported.ctime);
+  return import_attributes(fs_, directory, name, {fd, name.c_str(), st}, imported.ctime);
 }
 
 }  // namespace cairn::tier

@@ -16,6 +16,7 @@
 #include "pool/lanes/lock.h"
 #include "pool/space/space.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/system/listing.h"
 #include "tier/system/pool_file.h"
 #include "tier/system/same_directory.h"
@@ -129,15 +130,18 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 }  // namespace
 
-Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st) const {
-  const int64_t fd = sys::open_beneath(place.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* st) const {
+  const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
   if (fd == -ELOOP) return changed(place);
   if (fd < 0) return sys::failed(fd, "open", place.path);
   sys::Descriptor file(static_cast<int>(fd));
   if (const int64_t result = sys::fstat(file.get(), st); result < 0)
     return sys::failed(result, "stat", place.path);
-  if (!S_ISREG(st->st_mode) || !is_same(place.identity, identity_of(*place.cover, *st)))
+  if (!S_ISREG(st->st_mode) || !is_remembered(*place.cover, place.witness, *st))
+    return changed(place);
+  // The pool has given the file other rights, which are for the bytes that were there then.
+  if (!place.owner && !may_have_rights(*place.cover, place.witness, *st, place.rights, no_owner))
     return changed(place);
   // Another user may be able to make a file of the same number, size and times, but not of the same
   // owner.
@@ -151,16 +155,15 @@ Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t 
   const DescriptorCache::Key key = DescriptorCache::key_of(map);
   const int64_t kept = descriptors_.pread(key, buffer, size, offset);
   if (kept >= 0) return static_cast<size_t>(kept);
-  struct stat st = {};
+  sys::FileStat st = {};
   auto place = locate(map.number);
   if (!place.ok()) return place.status();
   auto opened = open_file(*place, &st);
   if (!opened.ok()) return opened.status();
   const int64_t n = sys::pread(opened->get(), buffer, size, offset);
   if (n < 0) return sys::failed(n, "read", place->path);
-  struct stat after = {};
-  if (sys::fstat(opened->get(), &after) < 0 ||
-      !is_same(place->identity, identity_of(*place->cover, after)))
+  sys::FileStat after = {};
+  if (sys::fstat(opened->get(), &after) < 0 || !is_remembered(*place->cover, place->witness, after))
     return changed(*place);
   descriptors_.keep(key, st, std::move(*opened));
   return static_cast<size_t>(n);
@@ -199,12 +202,12 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
 }
 
 Result<uint64_t> LowerTree::seek_lower(const file::Map& map, uint64_t offset, int whence) {
-  struct stat st = {};
+  sys::FileStat st = {};
   CAIRN_TRY_ASSIGN(place, locate(map.number));
   CAIRN_TRY_ASSIGN(opened, open_file(place, &st));
   const int64_t found = sys::lseek(opened.get(), static_cast<int64_t>(offset), whence);
   if (found == -EINVAL)
-    return whence == SEEK_DATA ? offset : place.identity.size;  // this file system shows no holes
+    return whence == SEEK_DATA ? offset : place.witness.size;  // this file system shows no holes
   if (found < 0) return sys::failed(found, "seek", place.path);
   return static_cast<uint64_t>(found);
 }
@@ -222,7 +225,7 @@ Result<uint64_t> LowerTree::seek(uint64_t number, uint64_t offset, int whence) {
 }
 
 Status LowerTree::copy_from(const Place& place, const file::Map& map) {
-  struct stat st = {};
+  sys::FileStat st = {};
   auto from = open_file(place, &st);
   if (!from.ok()) return from.status();
   const auto size = static_cast<uint64_t>(st.st_size);
@@ -235,12 +238,12 @@ Status LowerTree::copy_from(const Place& place, const file::Map& map) {
   CAIRN_TRY(file::sync_file(fs_, map));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
-  return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place);
+  return is_remembered(*place.cover, place.witness, st) ? Status() : changed(place);
 }
 
 Status LowerTree::copy_in(const file::Map& map, uint64_t* size) {
   CAIRN_TRY_ASSIGN(place, locate(map.number));
-  *size = place.identity.size;
+  *size = place.witness.size;
   const Status status = copy_from(place, map);
   if (status.code() != ESTALE) return status;
   take_announced(map).ignore();  // if it fails, the second try fails as the first did

@@ -33,7 +33,7 @@ Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whit
 
 inline std::string name_of(const file::Listed& listed) { return {listed.name, listed.length}; }
 
-// The unit of the slot that holds a listed name and its identity.
+// The unit of the slot that holds a listed name and its witness.
 inline uint64_t unit_of(const file::Listed& listed) { return listed.unit; }
 
 }  // namespace cairn::tier

@@ -36,14 +36,13 @@ bool is_local(uint64_t type) {
 int64_t marks_of(int directory, DirectoryMarks* marks) {
   *marks = {};
   struct statfs system = {};
-  struct stat st = {};
-  uint64_t birth = 0;
+  sys::FileStat st = {};
   int64_t result = sys::fstatfs(directory, &system);
   if (result < 0) return result;
   if (!is_local(static_cast<uint32_t>(system.f_type))) return 0;
   result = sys::fstat(directory, &st);
-  if (result == 0) result = sys::birth_of(directory, &birth);
-  if (result == 0 && birth != 0) *marks = {st.st_dev, st.st_ino, birth};
+  if (result == 0 && st.birth != 0 && (st.birth & sys::birth_is_handle) == 0)
+    *marks = {st.st_dev, st.st_ino, st.birth};
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,12 @@ namespace {
 
 using Syscall = long (*)(long, ...);  // NOLINT(google-runtime-int): as unistd.h has it
 constinit std::atomic<Syscall> kernel{&::syscall};
+
+// The head of the kernel's struct file_handle; the bytes follow it.
+struct file_handle_head {
+  unsigned bytes;
+  int type;
+};
 
 // Calls syscall(2), and restores errno, which belongs to the program.
 template <typename... Arguments>
@@ -63,7 +70,7 @@ int64_t open_at_once(int directory, const char* path, int flags, uint32_t mode) 
   return call_again(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-// Does the kernel lack openat2? Linux before 5.6 does, and some system call filters refuse it.
+// Does the kernel lack the call (openat2 before Linux 5.6), or does a system call filter refuse it?
 bool is_unknown(int64_t result) { return result == -ENOSYS || result == -EPERM; }
 
 // Opens a path without openat2, component by component.
@@ -77,7 +84,7 @@ int64_t open_by_components(int directory, std::string_view rest, int flags, uint
       const int64_t fd = openat(from, name.c_str(), flags | O_NOFOLLOW, mode);
       if (fd < 0 || (flags & O_PATH) == 0 || (flags & O_NOFOLLOW) != 0) return fd;
       Descriptor opened(static_cast<int>(fd));
-      struct stat st = {};
+      FileStat st = {};
       const int64_t result = sys::fstat(opened.get(), &st);
       if (result < 0) return result;
       return S_ISLNK(st.st_mode) ? -ELOOP : opened.take();
@@ -88,6 +95,52 @@ int64_t open_by_components(int directory, std::string_view rest, int flags, uint
     rest.remove_prefix(end + 1);
     if (rest.empty()) rest = ".";
   }
+}
+
+uint64_t time_of(const statx_timestamp& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+timespec timespec_of(const statx_timestamp& time) {
+  return {static_cast<time_t>(time.tv_sec), static_cast<int64_t>(time.tv_nsec)};
+}
+
+void take(const struct statx& told, FileStat* st) {
+  st->st_dev = makedev(told.stx_dev_major, told.stx_dev_minor);
+  st->st_ino = told.stx_ino;
+  st->st_mode = told.stx_mode;
+  st->st_nlink = told.stx_nlink;
+  st->st_uid = told.stx_uid;
+  st->st_gid = told.stx_gid;
+  st->st_rdev = makedev(told.stx_rdev_major, told.stx_rdev_minor);
+  st->st_size = static_cast<off_t>(told.stx_size);
+  st->st_blksize = told.stx_blksize;
+  st->st_blocks = static_cast<blkcnt_t>(told.stx_blocks);
+  st->st_atim = timespec_of(told.stx_atime);
+  st->st_mtim = timespec_of(told.stx_mtime);
+  st->st_ctim = timespec_of(told.stx_ctime);
+  st->birth = (told.stx_mask & STATX_BTIME) != 0 ? time_of(told.stx_btime) & ~birth_is_handle : 0;
+}
+
+// A number made of the handle by which the file system finds the file (name_to_handle_at(2)). It
+// holds the generation of the inode number. 0: the file system has no such handles.
+uint64_t handle_of(int directory, const char* name) {
+  // FUSE gives other handles to a file that it has forgotten meanwhile.
+  constexpr int of_fuse = 0x81;
+  constexpr int of_fuse_with_parent = 0x82;
+  struct {
+    file_handle_head head;
+    unsigned char bytes[MAX_HANDLE_SZ];
+  } handle = {};
+  handle.head.bytes = sizeof handle.bytes;
+  int mount = 0;
+  if (call(SYS_name_to_handle_at, directory, name, &handle, &mount, AT_EMPTY_PATH) != 0 ||
+      handle.head.type == of_fuse || handle.head.type == of_fuse_with_parent)
+    return 0;
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (size_t i = 0; i < std::min<size_t>(handle.head.bytes, sizeof handle.bytes); ++i)
+    hash = (hash ^ handle.bytes[i]) * 0x100000001b3;
+  return hash | birth_is_handle;
 }
 
 }  // namespace
@@ -157,19 +210,25 @@ int64_t fsync_directory(int fd) {
   const int64_t result = fsync(fd);
   return result == -EINVAL || result == -EOPNOTSUPP || result == -ENOSYS ? 0 : result;
 }
-int64_t fstat(int fd, struct stat* st) { return lstatat(fd, "", st); }
-int64_t lstatat(int directory, const char* name, struct stat* st) {
-  return call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+int64_t fstat(int fd, FileStat* st) { return lstatat(fd, "", st); }
+int64_t lstatat(int directory, const char* name, FileStat* st) {
+  constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+  struct statx told = {};
+  int64_t result = call(SYS_statx, directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &told);
+  if (result == 0) {
+    take(told, st);
+    if (st->birth == 0) st->birth = handle_of(directory, name);
+  } else if (is_unknown(result)) {  // Linux before 4.11, or a filter, lacks statx
+    *st = {};
+    result = call(SYS_newfstatat, directory, name, static_cast<struct stat*>(st), flags);
+  }
+  return result;
 }
 int64_t fstatfs(int fd, struct statfs* st) { return call(SYS_fstatfs, fd, st); }
-int64_t birth_of(int fd, uint64_t* birth) {
-  struct statx st = {};
-  *birth = 0;
-  const int64_t result = call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &st);
-  if (result == -ENOSYS || result == -EPERM) return 0;  // Linux before 4.11, or a filter, lacks it
-  if (result == 0 && (st.stx_mask & STATX_BTIME) != 0)
-    *birth = static_cast<uint64_t>(st.stx_btime.tv_sec) * 1'000'000'000 + st.stx_btime.tv_nsec;
-  return result;
+bool keeps_birth(int fd) {
+  constexpr uint32_t overlayfs = 0x794C7630;
+  struct statfs st = {};
+  return sys::fstatfs(fd, &st) == 0 && static_cast<uint32_t>(st.f_type) != overlayfs;
 }
 int64_t getdents(int fd, void* buffer, size_t size) {
   return call(SYS_getdents64, fd, buffer, size);

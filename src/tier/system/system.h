@@ -37,11 +37,22 @@ int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
 // Does fsync(). 0 also if the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
-int64_t fstat(int fd, struct stat* st);
-int64_t lstatat(int directory, const char* name, struct stat* st);
+
+// What the kernel tells of a file or directory.
+struct FileStat : stat {
+  FileStat() : stat{} {}
+  // When it was created, in nanoseconds since 1970; with birth_is_handle set, a number that the file
+  // system gives to no other file. 0: the file system tells neither. Nobody can set it.
+  uint64_t birth = 0;
+};
+inline constexpr uint64_t birth_is_handle = 1ULL << 63;  // in FileStat::birth
+
+int64_t fstat(int fd, FileStat* st);
+int64_t lstatat(int directory, const char* name, FileStat* st);
 int64_t fstatfs(int fd, struct statfs* st);
-// When the file was created, in nanoseconds since 1970; 0 if the file system does not tell.
-int64_t birth_of(int fd, uint64_t* birth);
+// Does each file keep its FileStat::birth as long as it exists? Not on overlayfs, which makes a new
+// file of one in a lower layer when it is first changed.
+bool keeps_birth(int fd);
 int64_t getdents(int fd, void* buffer, size_t size);
 int64_t readlinkat(int directory, const char* name, char* buffer, size_t size);
 int64_t symlinkat(const char* target, int directory, const char* name);
@@ -67,15 +78,15 @@ int64_t fremovexattr(int fd, const char* name);
 int64_t llistxattr(const char* path, char* list, size_t size);
 
 // Nanoseconds since 1970. Earlier times are the bits of a signed number, as everywhere in the pool.
-inline uint64_t mtime_of(const struct stat& st) {
+inline uint64_t mtime_of(const FileStat& st) {
   return static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_mtim.tv_nsec);
 }
-inline uint64_t atime_of(const struct stat& st) {
+inline uint64_t atime_of(const FileStat& st) {
   return static_cast<uint64_t>(st.st_atim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_atim.tv_nsec);
 }
-inline uint64_t ctime_of(const struct stat& st) {
+inline uint64_t ctime_of(const FileStat& st) {
   return static_cast<uint64_t>(st.st_ctim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_ctim.tv_nsec);
 }

@@ -62,7 +62,7 @@ class OpenIn : public ::testing::Test {
     if (open("a/new/x", O_RDONLY) != -ENOTDIR) return "below a file";
     if (open("a/missing", O_RDONLY) != -ENOENT) return "a missing file";
     if (open("", O_RDONLY) != -ENOENT) return "an empty path";
-    struct stat st = {};
+    sys::FileStat st = {};
     if (stat((top_ + "/in/a/new").c_str(), &st) != 0 || (st.st_mode & 07777) != 0640) return "mode";
     if (unlink((top_ + "/in/a/new").c_str()) != 0) return "unlink";
     if (!is_link(open("link", O_RDONLY | O_DIRECTORY))) return "a link";
@@ -115,7 +115,7 @@ TEST_F(OpenIn, TakesPathsThatAreTooLongForTheKernel) {
   ASSERT_EQ(symlinkat(".", at.get(), "link"), 0);
   const auto try_long = [&]() -> std::string {
     if (open(path + "file", O_WRONLY | O_CREAT, 0600) != 0) return "a new file";
-    struct stat st = {};
+    sys::FileStat st = {};
     if (lstatat(at.get(), "file", &st) != 0) return "where the file is";
     if (open(path, O_RDONLY | O_DIRECTORY) != 0) return "a directory";
     if (open(path + std::string(PATH_MAX, '/'), O_RDONLY | O_DIRECTORY) != 0) return "slashes";

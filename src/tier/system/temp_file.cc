@@ -82,7 +82,7 @@ Result<uint64_t> CheckedCopy::from_lower(int from, uint64_t offset, uint64_t end
 
 Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permissions,
                             const std::string& path) {
-  struct stat st = {};
+  sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd, &st); result < 0)
     return sys::failed(result, "stat", path);
   if (st.st_uid == uid && st.st_gid == gid) return permissions;
@@ -133,7 +133,7 @@ int64_t rename_to_free(int from, const std::string& aside, int to, const char* n
   result = sys::linkat(from, aside.c_str(), to, name);
   if (result == 0) return sys::unlinkat(from, aside.c_str(), 0);
   if (result == -EEXIST) return result;
-  struct stat st = {};
+  sys::FileStat st = {};
   if (sys::lstatat(to, name, &st) == 0) return -EEXIST;
   return sys::renameat2(from, aside.c_str(), to, name, 0);
 }

@@ -1,0 +1,76 @@
+// Tells whether a file or directory in lower is the one that the pool remembers. All of tier/ and
+// cluster/ compare files here, and nowhere by hand (tests/house/witness_test.py).
+//
+// Device and inode number do not suffice: a file system gives the number of a removed file to the
+// next one, and its owner sets size and mtime at will. Nobody sets the time of creation, nor the
+// ctime. Owner and ctime change with every change of rights.
+#pragma once
+
+#include <string>
+
+#include "file/inode/file_system.h"
+#include "file/namespace/witness.h"
+#include "tier/lower/known.h"
+#include "tier/system/system.h"
+
+namespace cairn::tier {
+
+// How a file differs from what is remembered, from less to more.
+enum class Difference : uint8_t {
+  none,
+  rights,    // the same file with the same bytes; owner or ctime differ, or one is not known
+  contents,  // the same file with another size or mtime
+  another    // another file
+};
+struct Comparison {
+  Difference difference = Difference::none;
+  const char* reason = "";  // for messages
+  // A file with the bytes that are remembered, whatever its rights; or the same directory.
+  [[nodiscard]] bool is_same() const { return difference <= Difference::rights; }
+};
+
+// The witness of a file that was just looked at. The device of the covered directory is noted as 0:
+// network file systems get another number with every mount.
+file::Witness witness_of(const Known& cover, const sys::FileStat& st);
+// The witness of a directory holds its owner in `mtime`. `size` holds the newest ctime that any
+// entry at or below it had when it was imported or drained; a removal is checked against that.
+// newest_unknown: the directory holds an entry that the pool does not know, so it is not removed.
+inline constexpr uint64_t newest_unknown = 0;
+uint64_t noted_owner(uint32_t uid);
+file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest);
+
+// Compares what is there now. A directory is the same only if its owner is the one that is
+// remembered, the user, or root. For root's processes the owner counts only where the time of
+// creation is not known: root's programs give directories to other users.
+Comparison compare(const Known& known, const file::Witness& remembered, const sys::FileStat& st);
+// Compares two witnesses of files.
+Comparison compare(const file::Witness& remembered, const file::Witness& found);
+inline bool is_remembered(const Known& known, const file::Witness& witness,
+                          const sys::FileStat& st) {
+  return compare(known, witness, st).is_same();
+}
+// Do two looks, of which one is at an open descriptor, show the same file?
+bool is_same_file(const sys::FileStat& a, const sys::FileStat& b);
+
+// May another user than this one and root have written the file, as far as its owner and mode tell?
+// `owner`: CoverRecord::owner.
+bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner);
+
+// Owner and mode that the pool gives to a file whose bytes are in lower.
+struct Rights {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t mode = 0;
+};
+// Would the bytes in lower act for another user or group with these rights than they do now?
+bool gives_rights(const sys::FileStat& st, const Rights& wanted);
+// May the bytes that are in lower now have these rights? Not if another user may have written them
+// since the pool looked at the file: the owner can set its times back, and only the ctime tells.
+bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
+                     const Rights& wanted, uint64_t owner);
+
+// Notes what lower has under a name of the pool (null: nothing). ENOENT: the pool has no such name.
+Status set_witness(file::FileSystem& fs, const file::Map& directory, const std::string& name,
+                   const file::Witness* witness);
+
+}  // namespace cairn::tier

@@ -1,0 +1,175 @@
+#include "tier/lower/witness.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace cairn::tier {
+namespace {
+
+constexpr uint32_t user = 61001;
+constexpr uint32_t somebody = 61002;
+
+sys::FileStat a_file() {
+  sys::FileStat st;
+  st.st_mode = S_IFREG | 0644;
+  st.st_ino = 7;
+  st.st_uid = user;
+  st.st_size = 100;
+  st.st_mtim = {1'700'000'000, 5};
+  st.st_ctim = {1'700'000'001, 6};
+  st.birth = 1'600'000'000'000'000'000;
+  return st;
+}
+
+class Witness : public ::testing::Test {
+ protected:
+  [[nodiscard]] Difference difference(const sys::FileStat& before, const sys::FileStat& now) const {
+    return compare(known_, witness_of(known_, before), now).difference;
+  }
+  Known known_;
+};
+
+TEST_F(Witness, OfAFileNamesWhatHasChanged) {
+  const sys::FileStat before = a_file();
+  EXPECT_EQ(difference(before, before), Difference::none);
+  const auto after = [&](auto change) {
+    sys::FileStat now = before;
+    change(now);
+    return difference(before, now);
+  };
+  EXPECT_EQ(after([](auto& st) { st.st_dev = 9; }), Difference::another);
+  EXPECT_EQ(after([](auto& st) { st.st_ino = 9; }), Difference::another);
+  EXPECT_EQ(after([](auto& st) { ++st.birth; }), Difference::another);
+  EXPECT_EQ(after([](auto& st) { ++st.st_size; }), Difference::contents);
+  EXPECT_EQ(after([](auto& st) { ++st.st_mtim.tv_nsec; }), Difference::contents);
+  EXPECT_EQ(after([](auto& st) { ++st.st_ctim.tv_nsec; }), Difference::rights);
+  EXPECT_EQ(after([](auto& st) { st.st_uid = somebody; }), Difference::rights);
+}
+
+TEST_F(Witness, WithoutATimeOfCreationComparesTheRest) {
+  sys::FileStat before = a_file();
+  sys::FileStat now = a_file();
+  before.birth = 0;
+  EXPECT_EQ(difference(before, now), Difference::none);
+  before.birth = now.birth | sys::birth_is_handle;  // the kernel gave a handle before
+  EXPECT_EQ(difference(before, now), Difference::none);
+  now.birth = (now.birth + 1) | sys::birth_is_handle;
+  EXPECT_EQ(difference(before, now), Difference::another);
+}
+
+TEST_F(Witness, WithTheShortWordsOfAnOlderPoolDoesNotKnowTheRights) {
+  file::Witness remembered = witness_of(known_, a_file());
+  remembered.birth = remembered.change = remembered.owner = 0;
+  EXPECT_EQ(compare(known_, remembered, a_file()).difference, Difference::rights);
+}
+
+TEST_F(Witness, WhereFilesDoNotKeepTheirTimeOfCreationDoesNotCompareIt) {
+  known_.keeps_birth = false;
+  sys::FileStat now = a_file();
+  ++now.birth;
+  EXPECT_EQ(difference(a_file(), now), Difference::none);
+}
+
+TEST_F(Witness, OfEachDifferenceHasAReason) {
+  for (const auto difference : {Difference::rights, Difference::contents, Difference::another}) {
+    sys::FileStat now = a_file();
+    if (difference == Difference::rights) now.st_uid = somebody;
+    if (difference == Difference::contents) ++now.st_size;
+    if (difference == Difference::another) ++now.birth;
+    const Comparison compared = compare(known_, witness_of(known_, a_file()), now);
+    EXPECT_EQ(compared.difference, difference);
+    EXPECT_STRNE(compared.reason, "");
+  }
+}
+
+TEST_F(Witness, OfARemovedFileIsNotThatOfTheNextOneWithItsNumber) {
+  char directory[] = "/var/tmp/cairn-witness-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string path = std::string(directory) + "/file";
+  const auto make = [&](sys::FileStat* st) {
+    const sys::Descriptor fd(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
+    return fd.ok() && sys::fstat(fd.get(), st) == 0;
+  };
+  bool is_used_again = false;
+  for (int i = 0; i < 1000 && !is_used_again; ++i) {
+    sys::FileStat first;
+    sys::FileStat second;
+    ASSERT_TRUE(make(&first));
+    unlink(path.c_str());
+    ASSERT_TRUE(make(&second));
+    unlink(path.c_str());
+    second.st_mtim = first.st_mtim;
+    is_used_again = first.st_ino == second.st_ino;
+    if (is_used_again && first.birth != 0) {
+      EXPECT_FALSE(is_remembered(known_, witness_of(known_, first), second));
+      EXPECT_FALSE(is_same_file(first, second));
+    }
+  }
+  rmdir(directory);
+}
+
+class DirectoryWitness : public Witness {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    ASSERT_EQ(seteuid(user), 0);
+  }
+  void TearDown() override { ASSERT_EQ(seteuid(getuid()), 0); }
+
+  static sys::FileStat of(uint32_t owner, uint64_t birth = 1) {
+    sys::FileStat st = a_file();
+    st.st_mode = S_IFDIR | 0755;
+    st.st_uid = owner;
+    st.birth = birth;
+    return st;
+  }
+  [[nodiscard]] bool is_same(const sys::FileStat& before, const sys::FileStat& now) const {
+    return compare(known_, directory_witness(known_, before, 0), now).is_same();
+  }
+};
+
+TEST_F(DirectoryWitness, HoldsTheOwner) {
+  EXPECT_TRUE(is_same(of(somebody), of(somebody)));
+  EXPECT_FALSE(is_same(of(user), of(somebody)));
+  EXPECT_FALSE(is_same(of(0), of(somebody)));
+  // Nobody else can make these.
+  EXPECT_TRUE(is_same(of(somebody), of(user)));
+  EXPECT_TRUE(is_same(of(somebody), of(0)));
+}
+
+TEST_F(DirectoryWitness, HoldsTheTimeOfCreation) {
+  EXPECT_FALSE(is_same(of(user, 1), of(user, 2)));
+  EXPECT_TRUE(is_same(of(user, 0), of(user, 2)));
+}
+
+TEST_F(DirectoryWitness, FromAnEarlierVersionHasNoOwner) {
+  for (const uint64_t mtime : {uint64_t{0}, uint64_t{1'700'000'000'000'000'005}, ~uint64_t{0}}) {
+    file::Witness before = directory_witness(known_, of(user), 0);
+    before.mtime = mtime;
+    EXPECT_TRUE(compare(known_, before, of(somebody)).is_same());
+  }
+}
+
+TEST_F(DirectoryWitness, InAUserNamespaceMayHaveNoOwner) {
+  constexpr uint32_t unknown = 65534;
+  EXPECT_TRUE(is_same(of(somebody), of(unknown)));
+  EXPECT_TRUE(is_same(of(unknown), of(somebody)));
+}
+
+TEST_F(DirectoryWitness, ForRootTheOwnerCountsOnlyWithoutATimeOfCreation) {
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_TRUE(is_same(of(user), of(somebody)));
+  EXPECT_FALSE(is_same(of(user), of(somebody, 2)));
+  EXPECT_FALSE(is_same(of(user, 0), of(somebody, 0)));
+  // A pool of an earlier version knows neither.
+  file::Witness before = directory_witness(known_, of(user), 0);
+  before.birth = before.owner = 0;
+  EXPECT_TRUE(compare(known_, before, of(somebody)).is_same());
+}
+
+}  // namespace
+}  // namespace cairn::tier

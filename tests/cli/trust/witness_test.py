@@ -1,0 +1,246 @@
+"""A file or directory in the covered directory counts as the remembered one only by its witness:
+device, inode number, time of creation, size and mtime; for rights also owner and ctime
+(docs/design/trust.md).
+
+Mallory makes other files with the same number, size and times, or changes bytes and sets the times
+back. A drain must not give such bytes another user's rights. What a colleague does without such
+intent (a change of mode, owner, times or links) is no conflict, except as documented. """
+
+import os
+import random
+import stat
+import struct
+
+import trust_case
+from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase
+
+ACCESS_LIST = "system.posix_acl_access"
+DEFAULT_LIST = "system.posix_acl_default"
+
+# Exchanges `name` for a file or directory of Mallory's with the same inode number.
+EXCHANGE = """
+import os
+def exchange(name, make, remove):
+    number = os.lstat(name).st_ino
+    remove(name)
+    made = []
+    for i in range(5000):
+        made.append(f"try{i}")
+        make(made[-1])
+        if os.lstat(made[-1]).st_ino == number:
+            os.rename(made.pop(), name)
+            break
+    else:
+        raise SystemExit(3)
+    for other in made:
+        remove(other)
+def exchange_file(name, contents):
+    st = os.lstat(name)
+    def make(path):
+        with open(path, "wb") as file:
+            file.write(contents.ljust(st.st_size, b"E")[:st.st_size])
+    exchange(name, make, os.unlink)
+    os.chmod(name, 0o755)
+    os.utime(name, ns=(st.st_atime_ns, st.st_mtime_ns))
+"""
+
+
+def list_for(uid, permissions=6):
+    """Entries for the owner, this user, the group, the mask and others."""
+    nobody = 0xffffffff
+    entries = ((1, 7, nobody), (2, permissions, uid), (4, 0, nobody), (16, 7, nobody),
+               (32, 0, nobody))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+class Witness(TrustCase):
+    def keep(self, world, uid, script, **more):
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    f"cd {world.dir}; {script}", uid=uid, **more)
+
+    def place(self, world, name, contents, owner, mode):
+        path = os.path.join(world.dir, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(contents)
+        os.chown(path, owner, owner)
+        os.chmod(path, mode)
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        return path
+
+    def exchange(self, world, script):
+        run = world.plant(EXCHANGE + script, expect=None)
+        if run.returncode == 3:
+            self.skipTest("this file system gave no number again")
+        self.assertEqual(run.returncode, 0, run.err)
+
+    def drain(self, world, uid, expect=0):
+        return world.cairn("drain", world.dir, uid=uid, expect=expect)
+
+    def assert_no_rights_for(self, path, evil=b"EVIL"):
+        """Nobody but Mallory owns these bytes, and they do not run with rights."""
+        with open(path, "rb") as file:
+            if evil in file.read():
+                st = os.stat(path)
+                self.assertEqual(st.st_uid, MALLORY, path)
+                self.assertEqual(st.st_gid, MALLORY, path)
+
+    def test_a_file_with_the_number_of_one_that_root_has_touched(self):
+        for change in ("touch tool", "chmod 4711 tool", "chown 0:0 tool", "setfattr -n user.x tool"
+                       " || touch tool"):
+            with self.subTest(change=change), self.world(False, ROOT) as world:
+                tool = self.place(world, "tool", "#!/bin/sh\necho the tool of root\n", ROOT, 0o4755)
+                self.keep(world, ROOT, change)
+                self.exchange(world, "exchange_file('tool', b'#!/EVIL')")
+                drain = self.drain(world, ROOT, expect=1)
+                self.assertIn("it changed there outside Cairn", drain.err)
+                self.assert_no_rights_for(tool)
+                self.assertEqual(os.stat(tool).st_uid, MALLORY)
+
+    def test_bytes_that_the_former_owner_changes_before_the_drain(self):
+        for sticky in (False, True):
+            for after in ("chmod 4755 prog", "true"):
+                with self.subTest(sticky=sticky, after=after), self.world(sticky, ROOT) as world:
+                    prog = self.place(world, "prog", "#good-program-AAAAAAAA\n", MALLORY, 0o755)
+                    self.keep(world, ROOT, "chown 0:0 prog; chmod 755 prog; cat prog")
+                    world.plant("st = os.stat('prog')\n"
+                                "with open('prog', 'r+b') as file: file.write(b'#EVIL')\n"
+                                "os.utime('prog', ns=(st.st_atime_ns, st.st_mtime_ns))")
+                    self.keep(world, ROOT, after)
+                    drain = self.drain(world, ROOT, expect=1)
+                    self.assertIn("or its bytes and then its times", drain.err)
+                    self.assert_no_rights_for(prog)
+                    self.assertFalse(os.stat(prog).st_mode & stat.S_ISUID)
+
+    def test_bytes_that_the_former_owner_holds_open(self):
+        with self.world(True, ROOT) as world:
+            prog = self.place(world, "prog", "#good-program-AAAAAAAA\n", MALLORY, 0o755)
+            self.keep(world, ROOT, "chown 0:0 prog; chmod 4755 prog")
+            held = os.open(prog, os.O_WRONLY)
+            self.addCleanup(os.close, held)
+            self.drain(world, ROOT)
+            os.pwrite(held, b"#EVIL", 0)
+            st = os.stat(prog)
+            self.assertEqual((st.st_uid, st.st_mode & 0o7777), (ROOT, 0o4755))
+            with open(prog, "rb") as file:
+                self.assertEqual(file.read(), b"#good-program-AAAAAAAA\n")
+
+    def test_what_is_given_away_holds_the_bytes_and_the_attributes(self):
+        with self.world(True, ROOT) as world:
+            path = self.place(world, "large", "x" * 3_000_000, MALLORY, 0o664)
+            os.setxattr(path, "user.note", b"kept")
+            self.keep(world, ROOT, f"chown {THIRD}:{THIRD} large; chmod 640 large")
+            status = world.cairn("pool", "list", uid=ROOT)
+            self.drain(world, ROOT)
+            st = os.stat(path)
+            self.assertEqual((st.st_uid, st.st_gid, st.st_mode & 0o7777, st.st_size, st.st_mtime),
+                             (THIRD, THIRD, 0o640, 3_000_000, 1_700_000_000), status.out)
+            self.assertEqual(os.getxattr(path, "user.note"), b"kept")
+            self.assertEqual(world.run_at("sh", "-c", "wc -c < large").out.strip(), "3000000")
+
+    def test_an_access_list_of_the_former_owner(self):
+        for change in ("echo ROOT-SECRET > conf", "true"):
+            with self.subTest(change=change), self.world(True, ROOT) as world:
+                conf = self.place(world, "conf", "mine\n", MALLORY, 0o644)
+                self.keep(world, ROOT, f"chown 0:0 conf; chmod 640 conf; {change}")
+                world.plant(f"os.setxattr('conf', '{ACCESS_LIST}', {list_for(MALLORY)!r})")
+                self.drain(world, ROOT, expect=0 if "SECRET" in change else 1)
+                if "SECRET" in change:
+                    self.assertNotIn(ACCESS_LIST, os.listxattr(conf))
+                    world.as_user(MALLORY, "cat", "conf", expect=1)
+                else:
+                    self.assertEqual(os.stat(conf).st_uid, MALLORY)
+
+    def test_an_access_list_of_another_user_with_the_same_number(self):
+        with self.world(False, VICTIM) as world:
+            path = self.place(world, "f", "old-text", VICTIM, 0o640)
+            self.keep(world, VICTIM, "cat f >/dev/null; echo VICTIM-SECRET > f")
+            self.exchange(world, "exchange_file('f', b'')\n"
+                          f"os.setxattr('f', '{ACCESS_LIST}', {list_for(MALLORY)!r})\n"
+                          "os.utime('f', (1_700_000_000, 1_700_000_000))")
+            self.drain(world, VICTIM, expect=1)
+            self.assertNotIn("SECRET", world.as_user(MALLORY, "cat", "f", expect=None).out)
+            os.unlink(path)
+
+    def test_a_mask_does_not_become_the_rights_of_the_group(self):
+        """The bits of the group are the mask of an access list, which the new file does not get."""
+        with self.world(True, ROOT) as world:
+            path = self.place(world, "shared", "old\n", MALLORY, 0o600)
+            os.setxattr(path, ACCESS_LIST, list_for(THIRD))
+            os.chown(path, MALLORY, VICTIM)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o770)
+            self.keep(world, ROOT, "chown 0 shared; echo ROOT-SECRET > shared")
+            self.drain(world, ROOT)
+            self.assertNotIn(ACCESS_LIST, os.listxattr(path))
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o700)
+            world.as_user(VICTIM, "cat", "shared", expect=1)
+
+    def test_a_directory_with_a_number_that_is_used_again(self):
+        for runner in (ROOT, VICTIM):
+            with self.subTest(runner=runner), self.world(False, runner) as world:
+                sub = os.path.join(world.dir, "sub")
+                os.mkdir(sub, 0o755)
+                os.chown(sub, runner, runner)
+                self.keep(world, runner, "umask 027; echo SECRET > sub/s")
+                self.exchange(world, "exchange('sub', lambda path: os.mkdir(path, 0o777), os.rmdir)"
+                              f"\nos.setxattr('sub', '{DEFAULT_LIST}', {list_for(MALLORY)!r})")
+                drain = self.drain(world, runner, expect=1)
+                self.assertIn("its directory was replaced", drain.err)
+                self.assertEqual(os.listdir(sub), [])
+
+    def test_a_directory_that_root_has_taken_over(self):
+        with self.world(True, ROOT) as world:
+            sub = os.path.join(world.dir, "sub")
+            world.plant("os.mkdir('sub', 0o777)")
+            self.keep(world, ROOT, "chown 0:0 sub; chmod 755 sub; umask 027; echo SECRET > sub/s;"
+                      "mkdir sub/below; echo SECRET > sub/below/t")
+            world.plant(f"os.setxattr('sub', '{DEFAULT_LIST}', {list_for(MALLORY)!r})\n"
+                        f"os.setxattr('sub', '{ACCESS_LIST}', {list_for(MALLORY, 7)!r})")
+            self.drain(world, ROOT)
+            self.assertEqual(os.listxattr(sub), [])
+            for path in (sub, os.path.join(sub, "below")):
+                self.assertEqual((os.stat(path).st_uid, os.stat(path).st_mode & 0o777),
+                                 (ROOT, 0o755 if path == sub else 0o750))
+            world.as_user(MALLORY, "cat", "sub/s", expect=1)
+            world.as_user(MALLORY, "sh", "-c", "echo x > sub/mine", expect=2)
+
+    def test_a_project_keeps_the_default_list_of_its_directory(self):
+        with self.world(False, VICTIM) as world:
+            os.chown(world.dir, VICTIM, VICTIM)
+            os.chmod(world.dir, 0o770)
+            os.setxattr(world.dir, DEFAULT_LIST, list_for(THIRD))
+            world.run_at("sh", "-c", f"echo ours > {world.dir}/result")
+            self.assertIn(ACCESS_LIST, os.listxattr(os.path.join(world.dir, "result")))
+
+    def test_changes_of_rights_by_a_colleague_are_no_conflicts(self):
+        """1,000 changes in DIR while a run keeps data in its pool, and what a drain makes of them."""
+        chance = random.Random(7)
+        names = [f"f{i}" for i in range(100)]
+        for runner in (ROOT, VICTIM):
+            with self.subTest(runner=runner), self.world(False, runner) as world:
+                for i, name in enumerate(names):
+                    self.place(world, name, f"contents of {name}\n", (VICTIM, runner)[i % 2], 0o664)
+                self.keep(world, runner, "for i in $(seq 0 4 99); do echo new >> f$i; touch"
+                          " f$((i + 1)); chmod 600 f$((i + 2)); done")
+                for _ in range(500):
+                    path = os.path.join(world.dir, chance.choice(names))
+                    match chance.randrange(3):
+                        case 0:
+                            os.chmod(path, chance.choice((0o600, 0o640, 0o664, 0o644)))
+                        case 1:
+                            os.chown(path, -1, chance.choice((VICTIM, THIRD)))
+                        case 2:
+                            os.link(path, path + ".link")
+                            os.unlink(path + ".link")
+                read = world.run_at("sh", "-c", f"cat {world.dir}/f*")
+                self.assertEqual(read.err, "")  # this run has drained
+                for i, name in enumerate(names):
+                    path = os.path.join(world.dir, name)
+                    with open(path, encoding="utf-8") as file:
+                        self.assertEqual(file.read(), f"contents of {name}\n" +
+                                         ("new\n" if i % 4 == 0 else ""))
+                    if i % 4 == 2:
+                        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+
+if __name__ == "__main__":
+    trust_case.main()
