@@ -116,7 +116,7 @@ Status refuse_pool_of_other(const tier::Cover& cover) {
 }
 
 static void tell_of_rights(const tier::Cover& cover, const tier::DrainCalls& calls) {
-  if (geteuid() != 0 || !calls.problem || tier::gives_rights(cover.fs->pool)) return;
+  if (geteuid() != 0 || !calls.problem || tier::pool_gives_rights(cover.fs->pool)) return;
   const std::string text =
       cover.path + ": the pool " + cover.fs->pool.path +
       " is on a file system that is mounted nosuid or nodev, or over FUSE: the files that the "

@@ -100,7 +100,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
       target = std::move(*text);
     }
     result = sys::symlinkat(target.c_str(), directory, aside.c_str());
-  } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !gives_rights(fs.pool)) {
+  } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !pool_gives_rights(fs.pool)) {
     return fail(EPERM,
                 "%s: a device, which a pool on a file system that is mounted nosuid or nodev does "
                 "not make; remove it from the pool",

@@ -15,7 +15,7 @@ constexpr uint32_t fuse = 0x65735546;
 
 }  // namespace
 
-bool gives_rights(const pool::Pool& pool) {
+bool pool_gives_rights(const pool::Pool& pool) {
   const int file = pool.segment[0]->fd;
   struct stat st = {};
   struct statfs system = {};
@@ -27,7 +27,7 @@ bool gives_rights(const pool::Pool& pool) {
 }
 
 file::Attributes with_rights(const pool::Pool& pool, file::Attributes wanted) {
-  if (gives_rights(pool)) return wanted;
+  if (pool_gives_rights(pool)) return wanted;
   if (!S_ISDIR(wanted.mode)) wanted.mode &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
   if (geteuid() != 0) return wanted;
   wanted.uid = UINT32_MAX;  // chown leaves it

@@ -13,7 +13,7 @@
 
 namespace cairn::tier {
 
-bool gives_rights(const pool::Pool& pool);
+bool pool_gives_rights(const pool::Pool& pool);
 
 // What a drain may give to a file. If the pool gives no rights, there are no set-ID bits, and in
 // root's drain each file keeps the owner that it has: new ones are root's.
