@@ -216,7 +216,7 @@ class HostileRecords(unittest.TestCase):
         found = names(self.records)
         self.assertLessEqual({"disk", "ior-shared", "cb_nodes", "transfer", "machine"}, found)
         schema = {"given", "mpi", "mpi_version", "directory", "host", "system", "processor",
-                  "processors", "memory_bytes", "kernel"}
+                  "processors", "memory_bytes", "kernel", "cairn"}
         shown = [self.check(renamed(self.records, each, MARK), each)
                  for each in sorted(found - schema)]
         self.assertGreater(sum(shown), 10)

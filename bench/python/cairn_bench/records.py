@@ -1,6 +1,7 @@
-"""Holds a record against schema/record.json: types and keys, which the figures rely on.
+"""Holds a record against the types in schema/record.json, which the figures rely on.
 
-The results of a run may come from elsewhere. Needs no package, as scripts/demo makes a page, too.
+Keys may be missing: earlier versions wrote fewer. The results of a run may come from elsewhere.
+This needs no package, because scripts/demo makes a page, too.
 """
 
 import functools
@@ -57,9 +58,6 @@ def is_of(value, name):
 
 
 def problem_of_keys(value, rule, where):
-    for key in rule.get("required", ()):
-        if key not in value:
-            return f"{where}: lacks {key}"
     known, others = rule.get("properties", {}), rule.get("additionalProperties")
     names = re.compile(rule.get("propertyNames", {}).get("pattern", ""))
     for key, each in value.items():
