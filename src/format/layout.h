@@ -36,8 +36,8 @@ inline constexpr uint64_t known_read_only = feature_synced_size;
 // not know this takes the holes of an evicted file for zeros. Set when a pool is created, never
 // afterwards: a program that does not know it could have the pool attached already.
 inline constexpr uint64_t feature_evictions = 1;
-// Names in lower have all words of a witness, in slots of up to six units (format/dirent.h). Set when
-// a pool is created, never afterwards.
+// Names in lower have all words of a witness, in slots of up to six units (format/dirent.h). Set
+// when a pool is created, never afterwards.
 inline constexpr uint64_t feature_witness = 2;
 inline constexpr uint64_t known_incompatible = feature_evictions | feature_witness;
 

@@ -1,6 +1,7 @@
 // libFuzzer on pool images, structure-aware: the input is a script of changes
 // (damage/image_mutator.h) to a sound pool. tests/damage/random_damage_test does the same with
-// random scripts in every build, and `make test-slow` runs this one for seven and a half minutes. For longer:
+// random scripts in every build, and `make test-slow` runs this one for seven and a half minutes.
+// For longer:
 //   make fuzz && mkdir -p corpus && head -c 36 /dev/urandom > corpus/seed
 //   build/fuzz/fuzz/fuzz_pool_image -max_len=192 -len_control=0 -timeout=60 corpus
 // A crash leaves its script in a file, which the same program takes as its only argument.

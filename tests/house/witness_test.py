@@ -1,4 +1,4 @@
-"""Files are compared in one place, src/tier/lower/witness.cc: by device, inode and time of creation.
+"""Files are compared in one place, src/tier/lower/witness.cc, also by their time of creation.
 
 A file system gives the inode number of a removed file to the next one, and its owner sets size and
 times at will. So no other code compares these fields by hand. Code that cannot call that function

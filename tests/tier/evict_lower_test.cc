@@ -26,6 +26,28 @@ class EvictedInLower : public EvictTest {
 
   [[nodiscard]] std::string path(const std::string& name) const { return lower_ + "/" + name; }
 
+  void set_mode(const std::string& name, uint32_t mode) {
+    const cairn_stat st = covered->stat(name);
+    ASSERT_EQ(cairn_chmod(covered->pool, st.ino, st.generation, mode), 0) << cairn_last_error();
+  }
+  // A pool that an earlier version has created.
+  void make_pool_with(uint64_t features) {
+    make_pool(64 * mib);
+    std::fstream segment(pool_ + "/segment.0", std::ios::in | std::ios::out | std::ios::binary);
+    for (int copy = 0; copy < 2; ++copy) {
+      format::Superblock block;
+      segment.seekg(copy * 4096);
+      segment.read(reinterpret_cast<char*>(&block), sizeof block);
+      EXPECT_EQ(block.features_incompatible.load(),
+                format::feature_evictions | format::feature_witness);
+      std::memcpy(static_cast<void*>(&block.features_incompatible), &features, sizeof features);
+      const uint64_t sum = crc32c(0, &block, sizeof block - 8);
+      std::memcpy(static_cast<void*>(&block.checksum), &sum, 8);
+      segment.seekp(copy * 4096);
+      segment.write(reinterpret_cast<const char*>(&block), sizeof block);
+    }
+  }
+
   // Whatever asks for the file's bytes fails, and says why; what does not need them goes on.
   void expect_unreadable(const std::string& name, int error, const std::string& cause) {
     SCOPED_TRACE(name);
@@ -113,7 +135,7 @@ TEST_F(EvictedInLower, AnUnreadableFileIsTold) {
   expect_evicted("file");
   set_lower_hook([](const LowerCall& call) {
     return call.number == SYS_openat2 &&
-                   std::strstr(reinterpret_cast<const char*>(call.arguments[1]), "/file") != nullptr
+                   std::strcmp(reinterpret_cast<const char*>(call.arguments[1]), "file") == 0
                ? EACCES
                : 0;
   });
@@ -261,20 +283,7 @@ TEST_F(EvictedInAFullPool, AFileLargerThanThePoolEvictsNone) {
 
 // Processes of a version that does not know evictions may be attached to such a pool at any time.
 TEST_F(EvictedInLower, NoFileOfAPoolThatAnEarlierVersionCreated) {
-  make_pool(64 * mib);
-  std::fstream segment(pool_ + "/segment.0", std::ios::in | std::ios::out | std::ios::binary);
-  for (int copy = 0; copy < 2; ++copy) {
-    format::Superblock block;
-    segment.seekg(copy * 4096);
-    segment.read(reinterpret_cast<char*>(&block), sizeof block);
-    EXPECT_EQ(block.features_incompatible.load(), format::feature_evictions);
-    std::memset(static_cast<void*>(&block.features_incompatible), 0, 8);
-    const uint64_t sum = crc32c(0, &block, sizeof block - 8);
-    std::memcpy(static_cast<void*>(&block.checksum), &sum, 8);
-    segment.seekp(copy * 4096);
-    segment.write(reinterpret_cast<const char*>(&block), sizeof block);
-  }
-  segment.close();
+  make_pool_with(0);
   covered = std::make_unique<Covered>(pool_, lower_);
   make_drained("file", bytes_);
   expect_kept("file", EOPNOTSUPP);
@@ -290,6 +299,41 @@ TEST_F(EvictedInLower, NoFileOfAPoolThatAnEarlierVersionCreated) {
   }
   EXPECT_EQ(result, -ENOSPC);
   for (const std::string& name : made) EXPECT_FALSE(is_lazy(name));
+}
+
+// Such a pool does not know when lower's files were created, nor their ctime.
+TEST_F(EvictedInLower, AFileOfAPoolWithoutWitnessesGetsANewModeAsANewFile) {
+  make_pool_with(format::feature_evictions);
+  covered = std::make_unique<Covered>(pool_, lower_);
+  const std::string longest(255, 'n');
+  for (const std::string& name : {std::string("file"), longest}) make_drained(name, bytes_);
+  expect_evicted("file");
+  struct stat before = {};
+  struct stat after = {};
+  ASSERT_EQ(::stat(path("file").c_str(), &before), 0);
+  set_mode("file", 0600);
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  ASSERT_EQ(::stat(path("file").c_str(), &after), 0);
+  EXPECT_NE(after.st_ino, before.st_ino);
+  EXPECT_EQ(after.st_mode & 07777, 0600U);
+  EXPECT_TRUE(is_lazy("file"));
+  EXPECT_EQ(covered->read("file"), bytes_);
+  EXPECT_EQ(covered->read(longest), bytes_);
+}
+
+TEST_F(EvictedInLower, AFileOfThisUserGetsANewModeInPlace) {
+  start();
+  make_drained("file", bytes_);
+  expect_evicted("file");
+  struct stat before = {};
+  struct stat after = {};
+  ASSERT_EQ(::stat(path("file").c_str(), &before), 0);
+  set_mode("file", 0600);
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  ASSERT_EQ(::stat(path("file").c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+  EXPECT_EQ(after.st_mode & 07777, 0600U);
+  EXPECT_EQ(covered->read("file"), bytes_);
 }
 
 }  // namespace

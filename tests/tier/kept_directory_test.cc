@@ -102,7 +102,7 @@ TEST_F(KeptDirectoryTest, OneThatOthersCanWriteToIsTold) {
 TEST_F(KeptDirectoryTest, WhereOthersCanWriteToAnyNothingIsLeft) {
   Covered covered(pool_, lower_);
   set_lower_hook([](const LowerCall& call) {
-    if (call.number == SYS_newfstatat && names(call.arguments[0], ".cairn-drain-"))
+    if (call.number == SYS_statx && names(call.arguments[0], ".cairn-drain-"))
       fchmod(static_cast<int>(call.arguments[0]), 0777);
     return 0;
   });

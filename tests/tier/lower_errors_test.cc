@@ -26,7 +26,7 @@ class LowerErrors : public CoverTest {
   // Nobody can tell what has this name.
   static void hide(const char* name) {
     set_lower_hook([name](const LowerCall& call) {
-      return call.number == SYS_newfstatat &&
+      return call.number == SYS_statx &&
                      std::strcmp(reinterpret_cast<const char*>(call.arguments[1]), name) == 0
                  ? EIO
                  : 0;

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <filesystem>
+
+#include "base/crc32c.h"
 
 namespace cairn::cluster {
 namespace {
@@ -23,7 +26,7 @@ class RecordTest : public ::testing::Test {
     record.epoch = 7;
     record.size = 1 << 30;
     record.mode = 0640;
-    record.base = {true, 11, 12, 13, 14};
+    record.base = {true, 11, 12, 13, 14, 15};
     record.nodes = {{{1}, "node0", "/dev/shm/a"}, {{2}, "node1", "/dev/shm/b"}};
     record.map.add({0, 100, 0, 1}, 0);
     record.map.add({50, 10, 20, 5}, 1);
@@ -69,6 +72,21 @@ TEST_F(RecordTest, ALaterVersionIsRefusedByName) {
   bytes[8] = 9;
   EXPECT_EQ(record_of(bytes.data(), bytes.size(), "f").code(), EPROTONOSUPPORT);
   EXPECT_NE(std::string(last_detail()).find("version 9"), std::string::npos);
+}
+
+TEST_F(RecordTest, OfVersionOneHasABaseWithoutATimeOfCreation) {
+  constexpr size_t birth_at = 104;
+  constexpr size_t checked_from = 16;
+  auto bytes = bytes_of(example());
+  bytes[8] = 1;
+  bytes.erase(bytes.begin() + birth_at, bytes.begin() + birth_at + sizeof(uint64_t));
+  const uint32_t crc = crc32c(0, bytes.data() + checked_from, bytes.size() - checked_from);
+  std::memcpy(bytes.data() + 12, &crc, sizeof crc);
+  auto read = record_of(bytes.data(), bytes.size(), "f");
+  ASSERT_TRUE(read.ok()) << last_detail();
+  EXPECT_EQ(read->base.end, 14U);
+  EXPECT_EQ(read->base.birth, 0U);
+  EXPECT_EQ(read->nodes.size(), 2U);
 }
 
 TEST_F(RecordTest, ModesThatAreNoPermissionsAreDamage) {

@@ -186,7 +186,7 @@ Status brought_back(int64_t result, const std::string& directory) {
 
 // Of the file that has the claim's name: "user N", or "an unknown user". For messages only.
 std::string user_of_name(const std::string& directory) {
-  struct stat st = {};
+  sys::FileStat st = {};
   return sys::lstatat(AT_FDCWD, path_of(directory).c_str(), &st) < 0
              ? "an unknown user"
              : "user " + std::to_string(st.st_uid);

@@ -60,8 +60,8 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
 }
 
 // Opens a file in any way that its mode allows: it may refuse its own owner reading, writing or
-// both. -ESTALE: this is not the file that the pool remembers. `*st`: of the file before a mode that
-// refuses both was changed.
+// both. -ESTALE: this is not the file that the pool remembers. `*st`: of the file before a mode
+// that refuses both was changed.
 int64_t open_any(const DrainState& state, int directory, const file::Listed& listed,
                  sys::FileStat* st) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;

@@ -17,7 +17,7 @@ constexpr uint32_t fuse = 0x65735546;
 
 bool pool_gives_rights(const pool::Pool& pool) {
   const int file = pool.segment[0]->fd;
-  struct stat st = {};
+  sys::FileStat st = {};
   struct statfs system = {};
   if (sys::fstat(file, &st) < 0 || sys::fstatfs(file, &system) < 0) return false;
   if (S_ISCHR(st.st_mode)) return true;  // a device: its owner counts

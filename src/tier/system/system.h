@@ -41,8 +41,8 @@ int64_t fsync_directory(int fd);
 // What the kernel tells of a file or directory.
 struct FileStat : stat {
   FileStat() : stat{} {}
-  // When it was created, in nanoseconds since 1970; with birth_is_handle set, a number that the file
-  // system gives to no other file. 0: the file system tells neither. Nobody can set it.
+  // When it was created, in nanoseconds since 1970; with birth_is_handle set, a number that the
+  // file system gives to no other file. 0: the file system tells neither. Nobody can set it.
   uint64_t birth = 0;
 };
 inline constexpr uint64_t birth_is_handle = 1ULL << 63;  // in FileStat::birth

@@ -212,7 +212,7 @@ class Witness(TrustCase):
             self.assertIn(ACCESS_LIST, os.listxattr(os.path.join(world.dir, "result")))
 
     def test_changes_of_rights_by_a_colleague_are_no_conflicts(self):
-        """1,000 changes in DIR while a run keeps data in its pool, and what a drain makes of them."""
+        """1,000 changes in DIR while a pool keeps what a run wrote, and what a drain does then."""
         chance = random.Random(7)
         names = [f"f{i}" for i in range(100)]
         for runner in (ROOT, VICTIM):
