@@ -11,12 +11,14 @@ import re
 
 import house
 
-FOLDERS = ("src/pool/medium", "cli")  # src/tier is to follow
+FOLDERS = ("src/pool/medium", "src/tier", "src/cluster/record", "src/cluster/collect",
+           "src/cluster/shared", "src/cluster/names", "cli")
 
 ARGUMENT = "the user's argument, used once"
 PLACE = "where pools lie, by the configuration; opening a pool asks whose it is"
 PRIVATE = "the user's own pool directory, which is closed to others"
 PROC = "/proc and /sys"
+BY_DESCRIPTOR = "an open file or directory, by its number in /proc/self/fd"
 INSTALLED = "programs, libraries and devices of the machine, which are only read"
 QUESTION = "asks whether a pool, claim or directory is there; nothing is opened by the answer"
 BY_PATH = {  # file: (calls, reason)
@@ -60,6 +62,21 @@ BY_PATH = {  # file: (calls, reason)
     "src/pool/medium/files.cc": (2, "a device, which is inspected before it is opened"),
     "src/pool/medium/files_create.cc": (1, "a device, which is inspected when it is open"),
     "src/pool/medium/removal.cc": (1, "a device, which is inspected when it is open"),
+    "src/cluster/collect/collect_file.cc": (1, BY_DESCRIPTOR),
+    "src/tier/claim/claim_aside.cc": (2, PROC),
+    "src/tier/claim/claim_text.cc": (3, PROC + "; " + PRIVATE),
+    "src/tier/claim/membership.cc": (1, PRIVATE),
+    "src/tier/cover/cover.cc": (1, ARGUMENT),
+    "src/tier/cover/drain_to.cc": (1, ARGUMENT),
+    "src/tier/cover/nesting.cc": (1, PRIVATE),
+    "src/tier/drain/drain_directory.cc": (1, BY_DESCRIPTOR),
+    "src/tier/drain/replaced_backup.cc": (2, BY_DESCRIPTOR),
+    "src/tier/lower/lower_base.cc": (1, "the covered directory, by its real path"),
+    "src/tier/lower/unreadable.cc": (2, BY_DESCRIPTOR),
+    "src/tier/record/attributes.cc": (1, BY_DESCRIPTOR),
+    "src/tier/stage/from_pool.cc": (1, BY_DESCRIPTOR),
+    "src/tier/system/open_files.cc": (2, BY_DESCRIPTOR),
+    "src/tier/system/system.cc": (5, "the calls themselves"),
 }
 
 # Calls that take a path and nothing else.
@@ -71,6 +88,7 @@ OF_PATHS = ("open|open64|creat|fopen|freopen|stat|lstat|statx|access|euidaccess|
 CALL = re.compile(rf'(?<![\w.>:~])(?:std::|::)?({OF_PATHS})\s*\((?!\s*(?:""|\)))')
 OTHERS = re.compile(r"\bAT_FDCWD\b|\bstd::filesystem\b(?!::path\b)|"
                     r'\bstd::[io]?fstream\b(?!\s*\w*\s*\(\s*"")|'
+                    r"\bsys::(?:open_beneath|real_path|read_file|llistxattr)\s*\(|"
                     r"\bmedia::(?:create|open|remove)_segment\s*\(\s*[^,()]*(?:\(\))?\.c_str\(\)")
 AT_NAME = re.compile(
     r"(?<![\w.>:])(?:::)?(openat|openat64|fstatat|faccessat|fchownat|utimensat)\s*\(")
@@ -88,16 +106,16 @@ def arguments_of(source, at):
     return source[at:end - 1]
 
 
-def places(source):
-    """Offsets and texts of what goes by a path."""
+def places(source, by_wrappers=False):
+    """Offsets and texts of what goes by a path. by_wrappers: all system calls are sys::NAME()."""
     source = house.without_comments(source)
     found = []
-    for match in CALL.finditer(source):
+    for match in () if by_wrappers else CALL.finditer(source):
         before = source[:match.start()]
         if CALLS.search(before[-20:]) or not DECLARES.search(before[-20:]):
             found.append((match.start(), match.group(1)))
     found += [(match.start(), match.group(0)) for match in OTHERS.finditer(source)]
-    for match in AT_NAME.finditer(source):
+    for match in () if by_wrappers else AT_NAME.finditer(source):
         arguments = arguments_of(source, match.end())
         is_own = re.search(r',\s*""', arguments)  # a fixed name, whose text is blanked
         if not re.search(r"NOFOLLOW|no_?follow", arguments) and not is_own:
@@ -107,7 +125,7 @@ def places(source):
 
 def check(name, source, allowed=None):
     count, _ = (BY_PATH if allowed is None else allowed).get(name, (0, ""))
-    found = places(source)
+    found = places(source, name.startswith(("src/tier", "src/cluster")))
     if len(found) > count:
         return [f"{name}:{line}: {text}: open the directory once, and go on by its descriptor\n"
                 f"    ({len(found)} such calls; the list in this test has {count})"
@@ -129,7 +147,9 @@ house.must_find(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in
     "openat(directory, name, O_RDWR | O_CREAT, 0600);", "fstatat(directory, name, &st, 0);",
     "auto fd = media::open_segment(first.c_str(), access);", "DIR* names = opendir(path.c_str());",
     "for (;;)\n    rmdir(path.c_str());", "std::rename(a, b);",
-]] + [("cli/a.cc", "int a = open(p, 0);", {"cli/a.cc": (2, "")})])
+]] + [("src/tier/a.cc", "sys::open_beneath(path.c_str(), O_PATH);"),
+      ("src/tier/a.cc", "sys::lstatat(AT_FDCWD, path.c_str(), &st);"),
+      ("cli/a.cc", "int a = open(p, 0);", {"cli/a.cc": (2, "")})])
 house.must_accept(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in [
     "// open(path) would follow", 'fail("open(%s)", x);', "file.open(path);", "Cover::open(pool);",
     "region->open(options);", "openat(fd, name, O_RDONLY | O_NOFOLLOW);", "fstat(fd, &st);",

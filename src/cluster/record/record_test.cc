@@ -111,7 +111,7 @@ TEST_F(RecordTest, PathsStayBelowTheDirectory) {
 
 TEST_F(RecordTest, NobodyElseCanReadOrWriteIt) {
   ASSERT_TRUE(write_record(directory, "d/f", example(), true).ok()) << last_detail();
-  sys::FileStat st = {};
+  struct stat st = {};
   for (const auto& [below, mode] : {std::pair{"", 01700U}, {"/d", 0700U}, {"/d/f.record", 0600U}}) {
     ASSERT_EQ(stat((directory + "/" + records_directory + below).c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 07777, mode) << below;
@@ -143,7 +143,7 @@ TEST_F(RecordTest, WhatIsNoFileOfTheUsersIsNoRecord) {
     EXPECT_EQ(remove_record(directory, path).code(), ENOENT) << path;
   }
   ASSERT_TRUE(clean_records(directory).ok());
-  sys::FileStat st = {};
+  struct stat st = {};
   for (const char* name : {"link", "s.record", "p.record", "w.record", "open/f.record"})
     EXPECT_EQ(lstat((top + "/" + name).c_str(), &st), 0) << name;
 }
@@ -160,7 +160,7 @@ TEST_F(RecordTest, MarksAndAsideFilesGoWithIt) {
     fclose(file);
   }
   ASSERT_TRUE(forget_collected(directory, "f").ok());
-  sys::FileStat st = {};
+  struct stat st = {};
   EXPECT_NE(stat(aside_path(directory, "f", record).c_str(), &st), 0);
   EXPECT_NE(stat(mark_path(directory, "f", record, {1}).c_str(), &st), 0);
   EXPECT_EQ(stat(aside_path(directory, "f2", record).c_str(), &st), 0);
@@ -183,7 +183,7 @@ TEST_F(RecordTest, WhatAKilledWriterLeftGoes) {
   }
   ASSERT_TRUE(remove_record(directory, "e/f").ok());
   ASSERT_TRUE(clean_records(directory).ok());
-  sys::FileStat st = {};
+  struct stat st = {};
   EXPECT_NE(stat(left.c_str(), &st), 0);
   EXPECT_NE(stat((directory + "/" + records_directory + "/e").c_str(), &st), 0);
   EXPECT_TRUE(read_record(directory, "d/f").ok());

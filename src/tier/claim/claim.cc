@@ -187,7 +187,8 @@ Status brought_back(int64_t result, const std::string& directory) {
 // Of the file that has the claim's name: "user N", or "an unknown user". For messages only.
 std::string user_of_name(const std::string& directory) {
   sys::FileStat st = {};
-  return sys::lstatat(AT_FDCWD, path_of(directory).c_str(), &st) < 0
+  const sys::Descriptor base(static_cast<int>(lower_base(directory)));
+  return !base.ok() || sys::lstatat(base.get(), claim_file, &st) < 0
              ? "an unknown user"
              : "user " + std::to_string(st.st_uid);
 }
@@ -402,15 +403,18 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
 
 bool is_claimed_above(const std::string& directory) {
   sys::FileStat st = {};
-  if (sys::lstatat(AT_FDCWD, directory.c_str(), &st) < 0) return false;
+  const sys::Descriptor base(static_cast<int>(lower_base(directory)));
+  if (!base.ok() || sys::fstat(base.get(), &st) < 0) return false;
   std::string text;
-  const int64_t read = read_believed(AT_FDCWD, path_of(directory), {no_owner, st.st_uid}, &text);
+  const int64_t read = read_believed(base.get(), claim_file, {no_owner, st.st_uid}, &text);
   return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
 }
 
 bool is_claimed(const std::string& directory) {
   std::string text;
-  const int64_t read = read_claim(AT_FDCWD, &text, path_of(directory).c_str());
+  const int64_t base = lower_base(directory);
+  if (base < 0) return base != -ENOENT && base != -ENOTDIR;
+  const int64_t read = read_claim(sys::Descriptor(static_cast<int>(base)).get(), &text);
   return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
 }
 

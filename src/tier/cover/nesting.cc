@@ -6,6 +6,7 @@
 #include "format/layout.h"
 #include "tier/claim/claim.h"
 #include "tier/lower/lower.h"
+#include "tier/lower/lower_base.h"
 #include "tier/record/record.h"
 #include "tier/system/system.h"
 
@@ -22,11 +23,10 @@ bool is_below(const std::string& path, const std::string& ancestor) {
 bool is_pool(const std::string& directory) {
   constexpr uint32_t open_to_others = S_IWGRP | S_IWOTH;
   sys::FileStat above = {};
-  if (sys::lstatat(AT_FDCWD, directory.c_str(), &above) < 0 ||
-      (above.st_mode & open_to_others) != 0)
+  const sys::Descriptor base(static_cast<int>(lower_base(directory)));
+  if (!base.ok() || sys::fstat(base.get(), &above) < 0 || (above.st_mode & open_to_others) != 0)
     return false;
-  const int64_t fd =
-      sys::openat(AT_FDCWD, (directory + "/segment.0").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t fd = sys::openat(base.get(), "segment.0", O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   const sys::Descriptor file(static_cast<int>(fd));
   sys::FileStat st = {};
