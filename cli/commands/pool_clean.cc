@@ -162,7 +162,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
   for (const std::string& path : list_unfinished(config)) cleaner.look_at_unfinished(path);
   for (const std::string& path : list_pools(config)) cleaner.look_at(path);
   const std::string of_other = cleaner.findings().empty() ? pools_of_other(config) : "";
-  if (!of_other.empty()) tell(fmt::format("cairn pool clean: {}\n", of_other));
+  if (!of_other.empty()) tell("cairn pool clean: {}\n", of_other);
   for (const std::string& path : list_shared_memory_left()) cleaner.look_at_shared_memory(path);
   if (json) {
     Json all = Json::array();

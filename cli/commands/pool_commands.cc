@@ -152,7 +152,7 @@ int list_command(const Config& config, bool json) {
     }
   }
   const std::string of_other = table.empty() ? pools_of_other(config) : "";
-  if (!of_other.empty()) tell(fmt::format("cairn pool list: {}\n", of_other));
+  if (!of_other.empty()) tell("cairn pool list: {}\n", of_other);
   if (json)
     print_json(all);
   else if (!table.empty())

@@ -135,7 +135,7 @@ int status_command(const Config& config, bool json) {
     }
   }
   const std::string of_other = any ? "" : pools_of_other(config);
-  if (!of_other.empty()) tell(fmt::format("cairn status: {}\n", of_other));
+  if (!of_other.empty()) tell("cairn status: {}\n", of_other);
   if (json)
     print_json(all);
   else if (!any && of_other.empty())
