@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "file/namespace/directory_slots.h"
 #include "tier/claim/kept_directory.h"
 #include "tier/drain/remove.h"
 #include "tier/lower/keep_times.h"
@@ -75,8 +76,7 @@ Result<file::Witness> removed_name(file::FileSystem& fs, const file::Map& direct
   auto slot = file::find_name(fs, directory, *name, true);
   if (!slot.ok()) return slot.status();
   if (!slot->is_whiteout()) return fail(ENOENT, "%s: it exists", text.c_str());
-  const auto& lower = slot->dirent->lower;
-  return file::Witness{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
+  return file::slots::witness_in(*slot->dirent, slot->head);
 }
 
 Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name) {

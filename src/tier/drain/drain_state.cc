@@ -14,6 +14,7 @@
 #include "tier/record/attributes.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
+#include "tier/system/pool_rights.h"
 
 namespace cairn::tier {
 
@@ -45,7 +46,7 @@ int64_t LowerDirectory::touch() {
   }
   if (touched_) return opened;
   touched_ = true;
-  take_over();
+  take_over(state_, where_, fd_.get());
   // If this drain does not finish, the next one compares the directory's times again.
   set_drained(state_.fs, where_.map, 0);
   sys::FileStat st = {};
@@ -55,18 +56,18 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
-void LowerDirectory::take_over() {
-  if (change_time(state_.fs, where_.map) == where_.map.inode->drained.load()) return;
-  const file::Attributes wanted = attributes_now(state_.fs, where_.map);
+void take_over(DrainState& state, const Where& where, int directory) {
+  if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
+  const file::Attributes wanted = with_rights(state.fs.pool, attributes_now(state.fs, where.map));
   sys::FileStat st = {};
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
-  if (sys::fstat(fd_.get(), &st) < 0 || st.st_uid == wanted.uid ||
-      sys::fchownat(fd_.get(), "", wanted.uid, wanted.gid) < 0)
+  if (sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
+      sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
     return;
-  drop_access_lists(fd_.get());
-  sys::fchmod(fd_.get(), wanted.mode & 07777);  // if it fails, so does the end of the drain
-  if (sys::fstat(fd_.get(), &st) == 0) state_.lower.note_owner(where_.inode, st).ignore();
+  drop_access_lists(directory);
+  sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
+  if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
 }
 
 namespace {

@@ -45,10 +45,6 @@ class LowerDirectory {
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
-  // If the pool has given the directory another owner, does so in lower, and removes the access
-  // lists that the former owner may have set: new files would get them.
-  void take_over();
-
   DrainState& state_;
   const Where& where_;
   sys::Descriptor fd_;
@@ -161,6 +157,10 @@ struct DrainName {
 // was removed meanwhile.
 Status remember(DrainState& state, const Where& where, const std::string& name,
                 const file::Witness* witness);
+
+// If the pool has given a directory another owner, does so in lower, and removes the access lists
+// that the former owner may have set: new files would get them.
+void take_over(DrainState& state, const Where& where, int directory);
 
 // Called before a name of this file is removed or replaced, or another one is made: that changes
 // the ctime under its other names.

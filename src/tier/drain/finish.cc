@@ -128,6 +128,7 @@ void finish_attributes(DrainState& state, Level& level) {
   const sys::Descriptor fd(static_cast<int>(opened));
   // 0: the directory was moved meanwhile. A later drain sets its attributes in the new place.
   if (announce(state.fs, where.inode) == 0) return;
+  take_over(state, where, fd.get());
   sys::FileStat st = {};
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
@@ -142,7 +143,6 @@ void finish_attributes(DrainState& state, Level& level) {
     state.failed(where.path, status);
     return;
   }
-  state.lower.note_owner(where.inode, st).ignore();  // it was moved or removed meanwhile
   level.newest = std::max(level.newest, sys::ctime_of(st));
   set_drained(state.fs, map, time);
 }

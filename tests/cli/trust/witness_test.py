@@ -203,6 +203,16 @@ class Witness(TrustCase):
             world.as_user(MALLORY, "cat", "sub/s", expect=1)
             world.as_user(MALLORY, "sh", "-c", "echo x > sub/mine", expect=2)
 
+    def test_a_directory_that_root_has_taken_over_and_not_written_to(self):
+        with self.world(True, ROOT) as world:
+            sub = os.path.join(world.dir, "sub")
+            world.plant("os.mkdir('sub', 0o777)")
+            self.keep(world, ROOT, "chown 0:0 sub; chmod 775 sub")
+            world.plant(f"os.setxattr('sub', '{DEFAULT_LIST}', {list_for(MALLORY)!r})")
+            self.drain(world, ROOT)
+            self.assertEqual(os.listxattr(sub), [])
+            self.assertEqual((os.stat(sub).st_uid, os.stat(sub).st_mode & 0o777), (ROOT, 0o775))
+
     def test_a_project_keeps_the_default_list_of_its_directory(self):
         with self.world(False, VICTIM) as world:
             os.chown(world.dir, VICTIM, VICTIM)
