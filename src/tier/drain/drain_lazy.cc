@@ -158,6 +158,10 @@ bool drain_lazy(const DrainName& item) {
     if (!seat.ok()) return true;
     wanted = with_rights(item.state.fs.pool, file::attributes_of(item.state.fs, item.map));
   }
+  if (wanted.uid == keeps_owner) {
+    wanted.uid = st.st_uid;
+    wanted.gid = st.st_gid;
+  }
   const Rights rights{wanted.uid, wanted.gid, wanted.mode};
   const LazyWay way = way_for(item.state, item.listed, st, rights);
   if (way == LazyWay::conflicting) {

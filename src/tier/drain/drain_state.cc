@@ -58,11 +58,11 @@ int64_t LowerDirectory::touch() {
 
 void take_over(DrainState& state, const Where& where, int directory) {
   if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
-  const file::Attributes wanted = with_rights(state.fs.pool, attributes_now(state.fs, where.map));
+  const file::Attributes wanted = attributes_now(state.fs, where.map);
   sys::FileStat st = {};
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
-  if (sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
+  if (wanted.uid == keeps_owner || sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
       sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
     return;
   drop_access_lists(directory);

@@ -22,6 +22,7 @@ class Beneath {
       : directory_(std::move(directory)), path_(std::move(path)) {}
 
   [[nodiscard]] int fd() const { return directory_.get(); }
+  [[nodiscard]] sys::Descriptor take() { return std::move(directory_); }
   // Opens an absolute path of the system at or below the covered directory. -EXDEV: it is not.
   // -ELOOP: a component is a symbolic link. -ENAMETOOLONG: it is longer than longest_path; the
   // kernel resolves the whole path each time.

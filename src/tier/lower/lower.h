@@ -156,7 +156,9 @@ class LowerTree final : public file::Lower {
   Status copy_from(const Place& place, const file::Map& map);
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
-  Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st) const;
+  // `base`: as for open_lower().
+  Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st,
+                                    sys::Descriptor* base = nullptr) const;
   // Reads what lower has of a file that may be evicted.
   Status look_for_eviction(const file::Map& map, file::Evictable* seen);
   // Evicts files until so many blocks are free, or no more files can be evicted. The number of

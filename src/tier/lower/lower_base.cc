@@ -9,11 +9,13 @@ int64_t lower_base(const std::string& covered, int flags) {
   return sys::open_beneath(covered.c_str(), flags | O_DIRECTORY);
 }
 
-int64_t open_lower(const Place& place, int flags) {
-  const int64_t base = lower_base(place.cover->path);
-  if (base < 0) return base;
-  return Beneath(sys::Descriptor(static_cast<int>(base)), place.cover->path)
-      .open(place.path, flags);
+int64_t open_lower(const Place& place, int flags, sys::Descriptor* base) {
+  const int64_t opened = lower_base(place.cover->path);
+  if (opened < 0) return opened;
+  Beneath beneath(sys::Descriptor(static_cast<int>(opened)), place.cover->path);
+  const int64_t result = beneath.open(place.path, flags);
+  if (base != nullptr) *base = beneath.take();
+  return result;
 }
 
 }  // namespace cairn::tier

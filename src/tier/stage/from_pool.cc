@@ -117,9 +117,8 @@ bool is_same_special(file::FileSystem& fs, int directory, const char* name, cons
   if (!S_ISLNK(map.inode->mode.load())) {
     // Of a special file, only owner and mode can differ.
     const file::Attributes wanted = attributes_now(fs, map);
-    const bool keeps_owner = wanted.uid == UINT32_MAX;  // with_rights()
     return (st.st_mode & 07777) == (wanted.mode & 07777) &&
-           (keeps_owner || (st.st_uid == wanted.uid && st.st_gid == wanted.gid));
+           (wanted.uid == keeps_owner || (st.st_uid == wanted.uid && st.st_gid == wanted.gid));
   }
   std::string there;
   if (sys::read_link(directory, name, &there) < 0) return false;

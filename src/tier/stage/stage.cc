@@ -130,8 +130,9 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 }  // namespace
 
-Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* st) const {
-  const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* st,
+                                             sys::Descriptor* base) const {
+  const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, base);
   if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
   if (fd == -ELOOP) return changed(place);
   if (fd < 0) return sys::failed(fd, "open", place.path);
@@ -158,7 +159,9 @@ Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t 
   sys::FileStat st = {};
   auto place = locate(map.number);
   if (!place.ok()) return place.status();
-  auto opened = open_file(*place, &st);
+  // Open until the file is kept: so if descriptors are short, enough for the next read stay.
+  sys::Descriptor base;
+  auto opened = open_file(*place, &st, &base);
   if (!opened.ok()) return opened.status();
   const int64_t n = sys::pread(opened->get(), buffer, size, offset);
   if (n < 0) return sys::failed(n, "read", place->path);

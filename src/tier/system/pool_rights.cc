@@ -30,8 +30,8 @@ file::Attributes with_rights(const pool::Pool& pool, file::Attributes wanted) {
   if (pool_gives_rights(pool)) return wanted;
   if (!S_ISDIR(wanted.mode)) wanted.mode &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
   if (geteuid() != 0) return wanted;
-  wanted.uid = UINT32_MAX;  // chown leaves it
-  wanted.gid = UINT32_MAX;
+  wanted.uid = keeps_owner;  // chown leaves it
+  wanted.gid = keeps_owner;
   return wanted;
 }
 

@@ -251,6 +251,36 @@ class Witness(TrustCase):
                     if i % 4 == 2:
                         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
+    def test_changes_of_times_and_owners_by_a_colleague_have_their_documented_outcome(self):
+        chance = random.Random(11)
+        for runner in (ROOT, VICTIM):
+            with self.subTest(runner=runner), self.world(False, runner) as world:
+                names = [f"f{i}" for i in range(90)]
+                for i, name in enumerate(names):
+                    self.place(world, name, f"contents of {name}\n", (VICTIM, runner)[i % 2], 0o664)
+                self.keep(world, runner, "for i in $(seq 0 3 89); do echo new >> f$i;"
+                          " chmod 600 f$((i + 1)); done")
+                in_conflict = set()
+                for i, name in enumerate(names):
+                    path = os.path.join(world.dir, name)
+                    change = chance.choice(("times", "owner", "none"))
+                    if change == "times":
+                        os.utime(path, (1_800_000_000, 1_800_000_000))
+                    elif change == "owner":
+                        os.chown(path, THIRD, -1)
+                    # The bytes of the others are in the pool, or the run has not changed them.
+                    if (change == "times" and i % 3 < 2) or (change == "owner" and i % 3 == 1):
+                        in_conflict.add(i)
+                drain = self.drain(world, runner, expect=1)
+                self.assertIn(f"{len(in_conflict)} in conflict", drain.err)
+                for i, name in enumerate(names):
+                    path = os.path.join(world.dir, name)
+                    with open(path, encoding="utf-8") as file:
+                        written = i % 3 == 0 and i not in in_conflict
+                        self.assertEqual(file.read(), f"contents of {name}\n" + "new\n" * written)
+                    mode = 0o600 if i % 3 == 1 and i not in in_conflict else 0o664
+                    self.assertEqual(os.stat(path).st_mode & 0o777, mode, name)
+
 
 if __name__ == "__main__":
     trust_case.main()
