@@ -17,7 +17,7 @@ struct Witness {
   // 0: not known. Pools without format::feature_witness know none of these.
   uint64_t birth = 0;   // time of creation, or a number of the file's handle
   uint64_t change = 0;  // ctime of a file
-  uint64_t owner = 0;   // of a file: number of the user + 1
+  uint64_t owner = 0;   // number of the user + 1; permissions << 32
 };
 
 using WitnessWords = std::array<uint64_t, format::witness_words>;

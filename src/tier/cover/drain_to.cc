@@ -19,6 +19,7 @@
 #include "tier/drain/undrained.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/attributes.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
 #include "tier/stage/from_pool.h"
@@ -257,6 +258,7 @@ class Writer {
       conflict(path);
       return false;
     }
+    if (made == 0 && !is_believed(above.there.st_uid, owner_)) drop_access_lists(there.get());
     level->there = st;
     level->made = made == 0 || (st.st_mode & 01777) == unfinished_mode;
     above.touched = above.touched || made == 0;
@@ -296,7 +298,7 @@ class Writer {
       if (!same.ok()) return failed(path, same.status());
       if (!*same) return conflict(path);
     } else {
-      const Status status = write_new(directory, listed, map, path, &st);
+      const Status status = write_new(level, directory, listed, map, path, &st);
       if (cancelled_) return;
       if (status.code() == EEXIST) return conflict(path);
       if (!status.ok()) return failed(path, status);
@@ -318,16 +320,19 @@ class Writer {
   }
 
   // `*st`: of the file that was written.
-  Status write_new(int directory, const file::Listed& listed, const file::Map& map,
-                   const std::string& path, sys::FileStat* st) {
+  Status write_new(const Level& level, int directory, const file::Listed& listed,
+                   const file::Map& map, const std::string& path, sys::FileStat* st) {
+    // Another user's directory could give new files a list that lets others in.
+    const bool gets_lists = is_believed(level.there.st_uid, owner_);
     // A drain that was killed may have left a file of this name. If it cannot be removed, another
     // user has the name.
     const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
     if (removed < 0 && removed != -ENOENT)
       aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
-    Status status = S_ISREG(wanted.mode) ? write_regular(directory, map, wanted, path, st)
-                                         : make_special(fs_, map, wanted, directory, path, aside_);
+    Status status = S_ISREG(wanted.mode)
+                        ? write_regular({directory, aside_, path, gets_lists}, map, wanted, st)
+                        : make_special(fs_, map, wanted, {directory, aside_, path, gets_lists});
     if (status.ok() && !S_ISREG(wanted.mode)) {
       const int64_t result = sys::lstatat(directory, aside_.c_str(), st);
       if (result < 0) status = sys::failed(result, "stat", path);
@@ -340,12 +345,14 @@ class Writer {
     return status;
   }
 
-  Status write_regular(int directory, const file::Map& map, const file::Attributes& wanted,
-                       const std::string& path, sys::FileStat* st) {
-    const int64_t opened =
-        sys::openat(directory, aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  Status write_regular(const NewFile& made, const file::Map& map, const file::Attributes& wanted,
+                       sys::FileStat* st) {
+    const std::string& path = made.path;
+    const int64_t opened = sys::openat(made.directory, made.name.c_str(),
+                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
     const sys::Descriptor file(static_cast<int>(opened));
+    if (!made.gets_lists) drop_access_lists(file.get());
     CAIRN_TRY(
         copy_contents(fs_, map, file.get(), path, [&](uint64_t bytes) { return advance(bytes); }));
     CAIRN_TRY(set_attributes(fs_, map, wanted, file.get(), -1, path));

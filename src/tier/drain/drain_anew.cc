@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "tier/drain/drain_state.h"
+#include "tier/record/attributes.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
@@ -43,6 +44,7 @@ Status write_file(const DrainName& item, const LazyFile& old, int directory, Asi
   const int64_t made = make_file(directory, aside->name, &is_named);
   if (made < 0) return sys::failed(made, "a new file cannot be written beside it", path);
   const sys::Descriptor file(static_cast<int>(made));
+  drop_access_lists(file.get());  // those that the directory gives to new files
   Status status = copy_bytes(item.state, old, file.get(), path);
   if (status.ok())
     status = set_attributes(item.state.fs, item.map, old.wanted, file.get(), old.fd, path);

@@ -8,6 +8,7 @@
 #include "file/inode/attributes.h"
 #include "file/inode/pins.h"
 #include "tier/drain/drain_state.h"
+#include "tier/record/attributes.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 
@@ -43,10 +44,22 @@ Status check_room_for(const DrainState& state, const file::Attributes& wanted, i
               static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
 }
 
-Status write_regular(DrainState& state, const Where& where, const file::Listed& listed,
-                     const file::Map& map, const file::Attributes& wanted, int directory,
-                     Aside* aside) {
-  const std::string path = where.path + "/" + name_of(listed);
+// The attributes of a file that replaces the remembered one.
+file::Attributes attributes_of_replaced(const DrainState& state, const file::Listed& listed,
+                                        int directory, file::Attributes wanted) {
+  sys::FileStat st = {};
+  if (sys::lstatat(directory, listed.name, &st) == 0 && S_ISREG(st.st_mode) &&
+      is_remembered(state.known, listed.lower, st))
+    keep_rights_of_lower(listed.lower, st, &wanted);
+  return wanted;
+}
+
+Status write_regular(const DrainName& item, file::Attributes wanted, int directory, Aside* aside) {
+  DrainState& state = item.state;
+  const file::Listed& listed = item.listed;
+  const std::string path = item.where.path + "/" + name_of(listed);
+  const bool replaces = aside->expected == InLower::remembered;
+  if (replaces) wanted = attributes_of_replaced(state, listed, directory, wanted);
   CAIRN_TRY(check_room_for(state, wanted, directory, path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
@@ -57,10 +70,12 @@ Status write_regular(DrainState& state, const Where& where, const file::Listed& 
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
-  CAIRN_TRY(
-      copy_contents(state.fs, map, to, path, [&](uint64_t bytes) { return state.advance(bytes); }));
+  // A program that had written to the old file would have got no list from the directory.
+  if (replaces || !item.lower.gives_lists()) drop_access_lists(to);
+  CAIRN_TRY(copy_contents(state.fs, item.map, to, path,
+                          [&](uint64_t bytes) { return state.advance(bytes); }));
   CAIRN_TRY_ASSIGN(old, open_replaced(state, listed, directory, path));
-  return set_attributes(state.fs, map, wanted, to, old.get(), path);
+  return set_attributes(state.fs, item.map, wanted, to, old.get(), path);
 }
 
 // Removes a directory in lower whose name the pool has given to something else.
@@ -136,9 +151,9 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   Status status = item.state.journal.write({item.where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = item.state.done;
   if (status.ok())
-    status = S_ISREG(wanted.mode)
-                 ? write_regular(item.state, item.where, item.listed, item.map, wanted, fd, aside)
-                 : make_special(item.state.fs, item.map, wanted, fd, path, aside->name);
+    status = S_ISREG(wanted.mode) ? write_regular(item, wanted, fd, aside)
+                                  : make_special(item.state.fs, item.map, wanted,
+                                                 {fd, aside->name, path, item.lower.gives_lists()});
   aside->copied = item.state.done - done;
   return status.ok() ? Tried::done : give_up(item.state, fd, item.map, path, *aside, status);
 }

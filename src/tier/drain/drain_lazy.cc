@@ -2,6 +2,7 @@
 // changed.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -104,8 +105,11 @@ enum class LazyWay : uint8_t {
 LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
                 const Rights& wanted) {
   const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
-  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode) return LazyWay::in_place;
-  if (!may_have_rights(state.known, listed.lower, st, wanted, state.owner))
+  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode && !wanted.has_attributes)
+    return LazyWay::in_place;
+  Rights given = wanted;
+  if (geteuid() != 0) given.uid = geteuid();  // a new file is this user's
+  if (!may_have_rights(state.known, listed.lower, st, given, state.owner))
     return LazyWay::conflicting;
   const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
                           listed.lower.birth != 0;
@@ -162,7 +166,9 @@ bool drain_lazy(const DrainName& item) {
     wanted.uid = st.st_uid;
     wanted.gid = st.st_gid;
   }
-  const Rights rights{wanted.uid, wanted.gid, wanted.mode};
+  keep_rights_of_lower(item.listed.lower, st, &wanted);
+  const Rights rights{wanted.uid, wanted.gid, wanted.mode,
+                      has_system_attributes(item.state.fs, item.map)};
   const LazyWay way = way_for(item.state, item.listed, st, rights);
   if (way == LazyWay::conflicting) {
     const std::string text =

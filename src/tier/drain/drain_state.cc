@@ -58,8 +58,10 @@ int64_t LowerDirectory::touch() {
 
 void take_over(DrainState& state, const Where& where, int directory) {
   if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
-  const file::Attributes wanted = attributes_now(state.fs, where.map);
+  file::Attributes wanted = attributes_now(state.fs, where.map);
   sys::FileStat st = {};
+  if (where.witness && sys::fstat(directory, &st) == 0)
+    keep_rights_of_lower(*where.witness, st, &wanted);
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
   if (wanted.uid == keeps_owner || sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
@@ -67,7 +69,17 @@ void take_over(DrainState& state, const Where& where, int directory) {
     return;
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
-  if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
+  if (sys::fstat(directory, &st) == 0) state.lower.note_rights(where.inode, st).ignore();
+}
+
+bool LowerDirectory::gives_lists() {
+  if (!gives_lists_) {
+    sys::FileStat st = {};
+    gives_lists_ = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0 &&
+                   (is_believed(st.st_uid, state_.owner) ||
+                    is_default_list_noted(state_.fs, where_.map, fd_.get()));
+  }
+  return *gives_lists_;
 }
 
 namespace {

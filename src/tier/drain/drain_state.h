@@ -37,6 +37,9 @@ class LowerDirectory {
   // be set again, and that changes in it during the next seconds are the drain's. Its owner may
   // write. -errno or the descriptor.
   int64_t touch();
+  // May new files get the default access list of the directory? Not if another user has set it
+  // since the pool listed the directory: a list of that user's would let others in.
+  bool gives_lists();
   // Makes the changes durable.
   Status sync();
   // Notes a file that was marked as drained before its name was durable. A volatile pool may do
@@ -49,6 +52,7 @@ class LowerDirectory {
   const Where& where_;
   sys::Descriptor fd_;
   bool touched_ = false;
+  std::optional<bool> gives_lists_;
   uint64_t ours_until_ = 0;
   std::vector<file::Map> marked_;
 };

@@ -130,6 +130,8 @@ void finish_attributes(DrainState& state, Level& level) {
   if (announce(state.fs, where.inode) == 0) return;
   take_over(state, where, fd.get());
   sys::FileStat st = {};
+  if (witness != nullptr && sys::fstat(fd.get(), &st) == 0)
+    keep_rights_of_lower(*witness, st, &wanted);
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
     const int64_t result = sys::fstat(fd.get(), &st);
@@ -144,6 +146,7 @@ void finish_attributes(DrainState& state, Level& level) {
     return;
   }
   level.newest = std::max(level.newest, sys::ctime_of(st));
+  note_rights_in(&level.listed.lower, st);
   set_drained(state.fs, map, time);
 }
 

@@ -13,7 +13,8 @@ DescriptorCache::~DescriptorCache() {
 bool DescriptorCache::is_still(const Kept& kept) {
   sys::FileStat st = {};
   return sys::fstat(kept.fd, &st) == 0 && is_same_file(st, kept.st) &&
-         st.st_size == kept.st.st_size && sys::mtime_of(st) == sys::mtime_of(kept.st);
+         st.st_size == kept.st.st_size && sys::mtime_of(st) == sys::mtime_of(kept.st) &&
+         sys::ctime_of(st) == sys::ctime_of(kept.st);
 }
 
 // Closes the descriptor only if it still is ours: the program may have closed its number and opened

@@ -78,10 +78,12 @@ class DescriptorCache {
     uint64_t inode = 0;
     uint64_t generation = 0;
     uint64_t drained = 0;
+    uint64_t changed = 0;  // in the pool: it may have other rights then
     friend bool operator==(const Key&, const Key&) = default;
   };
   static Key key_of(const file::Map& map) {
-    return {map.number, map.inode->generation.load(), map.inode->drained.load()};
+    return {map.number, map.inode->generation.load(), map.inode->drained.load(),
+            map.inode->ctime.load()};
   }
   // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
   int64_t pread(const Key& key, void* buffer, size_t size, uint64_t offset);
@@ -125,8 +127,8 @@ class LowerTree final : public file::Lower {
   // Notes in the witnesses of this directory and those above it that Cairn has changed something
   // at or below it in lower at `newest`.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // Notes the owner of a directory, which a drain has just set.
-  Status note_owner(uint64_t directory, const sys::FileStat& st);
+  // Notes the rights of a directory, which a drain has just set.
+  Status note_rights(uint64_t directory, const sys::FileStat& st);
   // Calls visit(inode, newest time of its witness) for a directory and those above it, without the
   // top. The visit may change the time; false ends the walk.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;

@@ -20,9 +20,16 @@ constexpr uint64_t owner_bits = 0xFFFF'FFFF;
 // A user namespace shows every user that it does not know as this one.
 constexpr uint64_t unknown_user = 65534;
 
+constexpr uint32_t permissions = 07777;
+
 bool has_owner(const file::Witness& directory) {
   return (directory.mtime & ~owner_bits) == owner_mark &&
          (directory.mtime & owner_bits) != unknown_user;
+}
+
+uint64_t noted_rights(const sys::FileStat& st) {
+  const uint64_t mode = st.st_mode & permissions;
+  return st.st_uid == unknown_user ? 0 : (uint64_t{st.st_uid} + 1) | mode << 32;
 }
 
 uint64_t birth_in(const Known& cover, const sys::FileStat& st) {
@@ -64,16 +71,19 @@ file::Witness witness_of(const Known& cover, const sys::FileStat& st) {
   witness.mtime = sys::mtime_of(st);
   witness.birth = birth_in(cover, st);
   witness.change = sys::ctime_of(st);
-  witness.owner = st.st_uid == unknown_user ? 0 : uint64_t{st.st_uid} + 1;
+  witness.owner = noted_rights(st);
   return witness;
 }
 
-uint64_t noted_owner(uint32_t uid) { return owner_mark | uid; }
+void note_rights_in(file::Witness* directory, const sys::FileStat& st) {
+  directory->mtime = owner_mark | st.st_uid;
+  directory->owner = noted_rights(st);
+}
 
 file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest) {
   file::Witness witness = witness_of(cover, st);
   witness.size = std::max(newest, sys::ctime_of(st));
-  witness.mtime = noted_owner(st.st_uid);
+  note_rights_in(&witness, st);
   witness.change = 0;  // every new entry changes it
   return witness;
 }
@@ -85,7 +95,9 @@ Comparison compare(const file::Witness& remembered, const file::Witness& found) 
   if (remembered.mtime != found.mtime) return {Difference::contents, "it was written to"};
   if (remembered.owner == 0 || remembered.change == 0 || found.owner == 0 || found.change == 0)
     return {Difference::rights, "the pool does not know its rights"};
-  if (remembered.owner != found.owner) return {Difference::rights, "its owner has changed"};
+  if ((remembered.owner & owner_bits) != (found.owner & owner_bits))
+    return {Difference::rights, "its owner has changed"};
+  if (remembered.owner != found.owner) return {Difference::rights, "its mode has changed"};
   if (remembered.change != found.change)
     return {Difference::rights, "its attributes have changed, or its bytes and then its times"};
   return {};
@@ -107,10 +119,24 @@ bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner) {
   return !is_believed(st.st_uid, owner) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
+void keep_rights_of_lower(const file::Witness& remembered, const sys::FileStat& st,
+                          file::Attributes* wanted) {
+  if (remembered.owner == 0) return;
+  const bool has_owner_of_lower = wanted->uid == (remembered.owner & owner_bits) - 1;
+  if (has_owner_of_lower) wanted->uid = st.st_uid;
+  if ((wanted->mode & permissions) != remembered.owner >> 32) return;
+  const uint32_t owner = geteuid() == 0 ? wanted->uid : geteuid();
+  // A drain gives directories more bits while it works in them.
+  const bool is_as_in_lower = owner == st.st_uid && !S_ISDIR(st.st_mode);
+  const uint32_t both = (st.st_mode & wanted->mode) | (st.st_mode & S_ISVTX);
+  const uint32_t kept = is_as_in_lower ? uint32_t{st.st_mode} : both;
+  wanted->mode = (wanted->mode & ~permissions) | (kept & permissions);
+}
+
 bool gives_rights(const sys::FileStat& st, const Rights& wanted) {
   constexpr uint32_t set_ids = S_ISUID | S_ISGID;
   const uint32_t kept = st.st_mode & (st.st_gid == wanted.gid ? set_ids : S_ISUID);
-  return st.st_uid != wanted.uid || (wanted.mode & set_ids & ~kept) != 0;
+  return st.st_uid != wanted.uid || (wanted.mode & set_ids & ~kept) != 0 || wanted.has_attributes;
 }
 
 bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,

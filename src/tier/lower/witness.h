@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "file/inode/attributes.h"
 #include "file/inode/file_system.h"
 #include "file/namespace/witness.h"
 #include "tier/lower/known.h"
@@ -36,8 +37,9 @@ file::Witness witness_of(const Known& cover, const sys::FileStat& st);
 // entry at or below it had when it was imported or drained; a removal is checked against that.
 // newest_unknown: the directory holds an entry that the pool does not know, so it is not removed.
 inline constexpr uint64_t newest_unknown = 0;
-uint64_t noted_owner(uint32_t uid);
 file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest);
+// Notes owner and mode of the directory in its witness.
+void note_rights_in(file::Witness* directory, const sys::FileStat& st);
 
 // Compares what is there now. A directory is the same only if its owner is the one that is
 // remembered, the user, or root. For root's processes the owner counts only where the time of
@@ -56,12 +58,19 @@ bool is_same_file(const sys::FileStat& a, const sys::FileStat& b);
 // `owner`: CoverRecord::owner.
 bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner);
 
-// Owner and mode that the pool gives to a file whose bytes are in lower.
+// Rights that the pool gives to a file whose bytes are in lower.
 struct Rights {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint32_t mode = 0;
+  bool has_attributes = false;  // capabilities and the like
 };
+// Leaves owner and mode as somebody has set them in lower since, as far as the program has not
+// changed them in the pool. A directory, and a file that gets another owner than it has in lower,
+// have no bits in their mode that they have not in both. `remembered`: of the same file or
+// directory.
+void keep_rights_of_lower(const file::Witness& remembered, const sys::FileStat& st,
+                          file::Attributes* wanted);
 // Would the bytes in lower act for another user or group with these rights than they do now?
 bool gives_rights(const sys::FileStat& st, const Rights& wanted);
 // May the bytes that are in lower now have these rights? Not if another user may have written them

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -22,14 +23,14 @@ constexpr size_t most_bytes = 64 << 10;
 constexpr const char* partial = "cairn.partial";
 constexpr const char* access_list = "system.posix_acl_access";
 constexpr const char* default_access_list = "system.posix_acl_default";
-
-constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // the group's bit also shows lists
+// On a directory of another user: its default access list when the pool first listed it.
+constexpr const char* noted_default_list = "cairn.default_list";
 
 // May another user have set this drain mode? Any user who can write to a file or directory can set
-// it, and `never` would make the user lose what the run writes there.
-bool may_be_of_others(const sys::FileStat& st, const std::string& name, const std::string& value) {
-  return name == drain_mode_attribute && (st.st_mode & writable_by_others) != 0 &&
-         value == text_of(DrainMode::never);
+// it. `never` would make the user lose what the run writes there, and the others would drain what
+// the user wants to keep in the pool.
+bool may_be_of_others(const sys::FileStat& st, const std::string& name) {
+  return name == drain_mode_attribute && may_be_written_by_others(st, no_owner);
 }
 
 bool is_users(const std::string& name) { return name.compare(0, 5, "user.") == 0; }
@@ -68,8 +69,12 @@ struct Carried {
   bool rights;  // access lists and labels
 };
 void carry_over(int fd, int old, const Carried& carried) {
+  sys::FileStat st = {};
+  if (sys::fstat(old, &st) < 0) return;
   for (const std::string& name : names_of(old)) {
-    if (!(is_users(name) ? carried.users : carried.rights) || is_about_contents(name)) continue;
+    if (!(is_users(name) ? carried.users : carried.rights) || is_about_contents(name) ||
+        may_be_of_others(st, name))
+      continue;
     auto value = value_of(old, name);
     if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
   }
@@ -99,8 +104,40 @@ uint32_t without_access_list(int fd, uint32_t permissions) {
   return permissions;
 }
 
-void drop_access_lists(int directory) {
-  for (const char* name : {default_access_list, access_list}) sys::fremovexattr(directory, name);
+void drop_access_lists(int fd) {
+  for (const char* name : {default_access_list, access_list}) {
+    if (sys::fremovexattr(fd, name) == -EBADF) sys::removexattr(path_of_open(fd).c_str(), name);
+  }
+}
+
+Status note_default_list(file::FileSystem& fs, const file::Map& map, int directory) {
+  sys::FileStat st = {};
+  if (sys::fstat(directory, &st) < 0 || is_believed(st.st_uid, no_owner)) return Status();
+  const auto list = value_of(directory, default_access_list);
+  if (!list.ok()) return Status();
+  const uint64_t ctime = map.inode->ctime.load();
+  const Status status = file::set_xattr(fs, map, noted_default_list, list->data(), list->size(), 0);
+  if (status.code() == ENOSPC) return Status();  // new files get no list then
+  CAIRN_TRY(status);
+  fs.pool.store_flush(map.inode->ctime, ctime);  // this is not a change that a user has made
+  return fs.pool.fence();
+}
+
+bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory) {
+  const auto list = value_of(directory, default_access_list);
+  const auto noted = file::get_xattr(fs, map, noted_default_list);
+  return !list.ok() || (noted.ok() && *noted == *list);
+}
+
+bool has_system_attributes(file::FileSystem& fs, const file::Map& map) {
+  if (map.inode->xattr.load() == 0) return false;
+  const auto list = file::list_xattrs(fs, map);
+  if (!list.ok()) return true;
+  const std::vector<std::string> names = split(*list);
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with("security.") || name.starts_with("system.") ||
+           name.starts_with("trusted.");
+  });
 }
 
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
@@ -132,7 +169,7 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
     auto value = value_of(file.get(), attribute);
     if (!value.ok()) continue;
     Status status(ENOSPC);
-    if (!may_be_of_others(st, attribute, *value))
+    if (!may_be_of_others(st, attribute))
       status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
     if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
     CAIRN_TRY(status);

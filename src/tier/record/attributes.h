@@ -29,8 +29,18 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
 // The permissions of a file that has had this access list, and gets another file's place without
 // it: the bits of the group were the mask of the list. Returns `permissions` if there is none.
 uint32_t without_access_list(int fd, uint32_t permissions);
-// Removes the access list of a directory, and the one that new files in it get.
-void drop_access_lists(int directory);
+// Removes the access list of a file or directory, and the one that new files in it get. The
+// descriptor may be opened with O_PATH.
+void drop_access_lists(int fd);
+
+// Notes the default access list of a directory of another user, who may set another one for files
+// that the drain makes there. The caller has just opened it to list it.
+Status note_default_list(file::FileSystem& fs, const file::Map& map, int directory);
+// Is the default access list the one that was noted, or is there none?
+bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory);
+
+// Does the pool give the file attributes that are not users' own, such as capabilities?
+bool has_system_attributes(file::FileSystem& fs, const file::Map& map);
 // Copies the attributes of `old` to the file `fd`, as far as this process may.
 void copy_attributes(int fd, int old);
 

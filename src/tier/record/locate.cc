@@ -9,6 +9,7 @@
 #include "pool/lanes/seats.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/attributes.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -143,7 +144,8 @@ Result<Place> LowerTree::locate(uint64_t number) {
         place.owner = static_cast<uint32_t>((*inode)->owner.load());
       place.rights = {static_cast<uint32_t>((*inode)->owner.load()),
                       static_cast<uint32_t>((*inode)->owner.load() >> 32),
-                      static_cast<uint32_t>((*inode)->mode.load())};
+                      static_cast<uint32_t>((*inode)->mode.load()),
+                      !place.owner && has_system_attributes(fs_, {*inode, at})};
     }
     at = parent;
   }
@@ -183,16 +185,15 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
   });
 }
 
-Status LowerTree::note_owner(uint64_t directory, const sys::FileStat& st) {
+Status LowerTree::note_rights(uint64_t directory, const sys::FileStat& st) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, directory));
   const uint64_t parent = inode->lower_parent.load();
   if (parent == 0) return Status();
   CAIRN_TRY_ASSIGN(above, file::live_inode(fs_, parent));
   CAIRN_TRY_ASSIGN(
       entry, entry_of(fs_, {above, parent}, inode->lower_unit.load() & ~unit_is_new, directory));
-  const uint64_t owner = noted_owner(st.st_uid);
-  if (!entry.has_lower || entry.lower.mtime == owner) return Status();
-  entry.lower.mtime = owner;
+  if (!entry.has_lower) return Status();
+  note_rights_in(&entry.lower, st);
   return set_witness(fs_, {above, parent}, std::string(entry.name, entry.length), &entry.lower);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/coarse_clock.h"
 #include "file/data/io.h"
 #include "file/namespace/resolve.h"
 #include "tier/lower/beneath.h"
@@ -67,15 +68,20 @@ namespace {
 
 // Sets owner, mode and times of a file that was just made. Sets nothing by name, because another
 // file may have the name by now.
-int64_t set_attributes_of(int directory, const std::string& name, const file::Attributes& wanted) {
-  const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+int64_t set_attributes_of(const NewFile& made, const file::Attributes& wanted, uint64_t since) {
+  const int64_t opened = sys::openat(made.directory, made.name.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return opened;
   const sys::Descriptor fd(static_cast<int>(opened));
   sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
-  const auto permissions = give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, name);
+  const bool tells_birth = st.birth != 0 && (st.birth & sys::birth_is_handle) == 0;
+  const bool is_new = st.st_uid == geteuid() && (!tells_birth || st.birth >= since);
+  if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1 || !is_new)
+    return -EEXIST;
+  const auto permissions =
+      give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, made.path);
   int64_t result = 0;
+  if (!made.gets_lists) drop_access_lists(fd.get());
   if (!S_ISLNK(wanted.mode)) {  // a symbolic link has no mode
     if (!permissions.ok()) return -permissions.code();
     // The umask of the process has cleared some bits.
@@ -88,7 +94,9 @@ int64_t set_attributes_of(int directory, const std::string& name, const file::At
 }  // namespace
 
 Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                    int directory, const std::string& path, const std::string& aside) {
+                    const NewFile& made) {
+  constexpr uint64_t tick = 10'000'000;  // ns: the longest tick of the clock of file systems
+  const uint64_t since = coarse_now_ns() - tick;
   int64_t result = 0;
   if (S_ISLNK(wanted.mode)) {
     std::string target;
@@ -99,17 +107,17 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
       if (!text.ok()) return text.status();
       target = std::move(*text);
     }
-    result = sys::symlinkat(target.c_str(), directory, aside.c_str());
+    result = sys::symlinkat(target.c_str(), made.directory, made.name.c_str());
   } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !pool_gives_rights(fs.pool)) {
     return fail(EPERM,
                 "%s: a device, which a pool on a file system that is mounted nosuid or nodev does "
                 "not make; remove it from the pool",
-                path.c_str());
+                made.path.c_str());
   } else {
-    result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
+    result = sys::mknodat(made.directory, made.name.c_str(), wanted.mode, wanted.rdev);
   }
-  if (result == 0) result = set_attributes_of(directory, aside, wanted);
-  return result < 0 ? sys::failed(result, "cannot be created beside it", path) : Status();
+  if (result == 0) result = set_attributes_of(made, wanted, since);
+  return result < 0 ? sys::failed(result, "cannot be created beside it", made.path) : Status();
 }
 
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,

@@ -23,9 +23,16 @@ Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const s
 // new file, or this process's user, owns the old one, and so has set the list.
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path);
-// Makes a symbolic link, FIFO, socket or device named `aside`; `path` is for messages.
+// A file that is about to be made.
+struct NewFile {
+  int directory;
+  const std::string& name;  // the temporary one
+  const std::string& path;  // for messages
+  bool gets_lists;          // the default access list of the directory
+};
+// Makes a symbolic link, FIFO, socket or device.
 Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                    int directory, const std::string& path, const std::string& aside);
+                    const NewFile& made);
 // Is `name`, which has the type of the pool's inode and these attributes, the same special file?
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
                      const sys::FileStat& st);

@@ -53,6 +53,8 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
   if (place.parent != 0 && !is_remembered(*place.cover, place.witness, st))
     return fail(ESTALE, "%s: it was replaced by another directory outside Cairn",
                 place.path.c_str());
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, number));
+  CAIRN_TRY(note_default_list(fs_, {inode, number}, directory.get()));
   std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
     return sys::failed(result, "cannot be listed", place.path);

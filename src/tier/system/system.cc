@@ -275,6 +275,9 @@ int64_t fsetxattr(int fd, const char* name, const void* value, size_t size) {
   return call(SYS_fsetxattr, fd, name, value, size, 0);
 }
 int64_t fremovexattr(int fd, const char* name) { return call(SYS_fremovexattr, fd, name); }
+int64_t removexattr(const char* path, const char* name) {
+  return call(SYS_removexattr, path, name);
+}
 int64_t llistxattr(const char* path, char* list, size_t size) {
   return call(SYS_llistxattr, path, list, size);
 }

@@ -10,6 +10,9 @@ import os
 import random
 import stat
 import struct
+import sys
+import threading
+import time
 
 import trust_case
 from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase
@@ -268,8 +271,10 @@ class Witness(TrustCase):
                         os.utime(path, (1_800_000_000, 1_800_000_000))
                     elif change == "owner":
                         os.chown(path, THIRD, -1)
-                    # The bytes of the others are in the pool, or the run has not changed them.
-                    if (change == "times" and i % 3 < 2) or (change == "owner" and i % 3 == 1):
+                    # The bytes of the others are in the pool, or the run has not changed them, or
+                    # root's drain leaves the new owner.
+                    is_given = change == "owner" and i % 3 == 1 and runner != ROOT
+                    if (change == "times" and i % 3 < 2) or is_given:
                         in_conflict.add(i)
                 drain = self.drain(world, runner, expect=1)
                 self.assertIn(f"{len(in_conflict)} in conflict", drain.err)
@@ -280,6 +285,108 @@ class Witness(TrustCase):
                         self.assertEqual(file.read(), f"contents of {name}\n" + "new\n" * written)
                     mode = 0o600 if i % 3 == 1 and i not in in_conflict else 0o664
                     self.assertEqual(os.stat(path).st_mode & 0o777, mode, name)
+
+    def rewrite(self, world, name, contents="#EVIL"):
+        """Mallory changes the first bytes of a file and sets its times back."""
+        world.plant(f"st = os.stat({name!r})\n"
+                    f"with open({name!r}, 'r+b') as file: file.write({contents.encode()!r})\n"
+                    f"os.utime({name!r}, ns=(st.st_atime_ns, st.st_mtime_ns))")
+
+    def test_a_capability_for_bytes_that_their_owner_changes(self):
+        capability = struct.pack("<IIIII", 0x02000001, 1 << 7, 0, 0, 0)  # setuid
+        give = f"import os; os.setxattr('prog', 'security.capability', {capability!r})"
+        for evil in (False, True):
+            with self.subTest(evil=evil), self.world(True, ROOT) as world:
+                prog = self.place(world, "prog", "#good-program-AAAAAAAA\n", MALLORY, 0o755)
+                world.cairn("run", "--at", world.dir, "--drain", "never", "--", sys.executable,
+                            "-c", give)
+                if evil:
+                    self.rewrite(world, "prog")
+                self.drain(world, ROOT, expect=int(evil))
+                self.assertEqual("security.capability" in os.listxattr(prog), not evil)
+
+    def test_a_default_list_that_the_owner_of_the_directory_sets_during_a_run(self):
+        for runner in (ROOT, VICTIM):
+            for before in (False, True):
+                with self.subTest(runner=runner, before=before), self.world(True, runner) as world:
+                    os.chown(world.dir, MALLORY, MALLORY)
+                    set_list = f"os.setxattr('.', '{DEFAULT_LIST}', {list_for(MALLORY)!r})"
+                    if before:
+                        world.plant(set_list)
+                    self.place(world, "old", "old\n", runner, 0o660)
+                    os.removexattr(os.path.join(world.dir, "old"), ACCESS_LIST) if before else None
+                    self.keep(world, runner, "umask 007; echo SECRET > old; echo SECRET > new;"
+                              " mkdir sub; echo SECRET > sub/new; mkfifo pipe; ls >/dev/null")
+                    if not before:
+                        world.plant(set_list)
+                    self.drain(world, runner)
+                    for name in ("old", "new", "sub", "sub/new", "pipe"):
+                        lists = os.listxattr(os.path.join(world.dir, name))
+                        gets_list = before and name != "old"
+                        self.assertEqual(ACCESS_LIST in lists, gets_list, name)
+
+    def test_a_drain_mode_that_another_user_has_set(self):
+        for owner in (MALLORY, ROOT):
+            with self.subTest(owner=owner), self.world(True, ROOT) as world:
+                sub = os.path.join(world.dir, "sub")
+                os.mkdir(sub)
+                os.chown(sub, owner, owner)
+                os.chmod(sub, 0o777)
+                self.place(world, "sub/old", "old\n", owner, 0o666)
+                world.plant("for path in ('sub', 'sub/old'):\n"
+                            "    os.setxattr(path, 'user.cairn.drain', b'never')")
+                world.run_at("sh", "-c", f"cd {world.dir}; chown -R 0:0 sub; chmod 755 sub;"
+                             " echo mine > sub/new; echo mine > sub/old")
+                for name in ("new", "old"):
+                    with open(os.path.join(sub, name), encoding="utf-8") as file:
+                        self.assertEqual(file.read(), "mine\n", name)
+                self.assertEqual(os.listxattr(os.path.join(sub, "old")), [])
+
+    def test_rights_that_were_taken_away_outside_stay_away(self):
+        for runner in (ROOT, VICTIM):
+            with self.subTest(runner=runner), self.world(True, runner) as world:
+                for name in ("lazy", "written"):
+                    self.place(world, name, "contents\n", runner, 0o4777)
+                os.mkdir(os.path.join(world.dir, "sub"))
+                os.chown(os.path.join(world.dir, "sub"), runner, runner)
+                os.chmod(os.path.join(world.dir, "sub"), 0o777)
+                self.keep(world, runner, "touch lazy; cp -p written w; cat w > written; chmod u+s"
+                          " written; echo new > sub/file")
+                for name, mode in (("lazy", 0o700), ("written", 0o700), ("sub", 0o1755)):
+                    os.chmod(os.path.join(world.dir, name), mode)
+                self.drain(world, runner)
+                for name, mode in (("lazy", 0o700), ("written", 0o700), ("sub", 0o1755)):
+                    st = os.stat(os.path.join(world.dir, name))
+                    self.assertEqual(oct(st.st_mode & 0o7777), oct(mode), name)
+
+    def test_a_read_in_a_process_that_has_read_the_file_before(self):
+        with self.world(True, ROOT) as world:
+            self.place(world, "prog", "#good-program-AAAAAAAA\n", MALLORY, 0o755)
+            turn = os.path.join(world.top, "turn")
+            script = ("import os, time\n"
+                      "fd = os.open('prog', os.O_RDONLY)\n"
+                      "assert os.pread(fd, 5, 0) == b'#good'\n"
+                      "os.chown('prog', 0, 0)\n"
+                      "assert os.pread(fd, 5, 0) == b'#good'\n"
+                      f"open({turn!r}, 'w').close()\n"
+                      f"while os.path.exists({turn!r}): time.sleep(0.01)\n"
+                      "for again in (fd, None):\n"
+                      "    try:\n"
+                      "        again = os.open('prog', os.O_RDONLY) if again is None else again\n"
+                      "        print(os.pread(again, 5, 0))\n"
+                      "    except OSError as error: print(error.errno)\n")
+
+            def rewrite():
+                while not os.path.exists(turn):
+                    time.sleep(0.01)
+                self.rewrite(world, "prog")
+                os.unlink(turn)
+
+            other = threading.Thread(target=rewrite, daemon=True)
+            other.start()
+            run = world.run_at(sys.executable, "-c", script, expect=None)
+            other.join(10)
+            self.assertEqual(run.out.split(), ["116", "116"], run.err)
 
 
 if __name__ == "__main__":
