@@ -25,7 +25,7 @@
 #include "tier/drain/undrained.h"
 #include "tier/lower/lower.h"
 #include "tier/record/record.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 
 using cairn::fail;
@@ -116,7 +116,7 @@ Status refuse_pool_of_other(const tier::Cover& cover) {
 }
 
 static void tell_of_rights(const tier::Cover& cover, const tier::DrainCalls& calls) {
-  if (geteuid() != 0 || !calls.problem || tier::pool_gives_rights(cover.fs->pool)) return;
+  if (geteuid() != 0 || !calls.problem || tier::pool_gives_rights(*cover.fs)) return;
   const std::string text =
       cover.path + ": the pool " + cover.fs->pool.path +
       " is on a file system that is mounted nosuid or nodev, or over FUSE: the files that the "

@@ -11,7 +11,7 @@
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/system/listing.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 namespace {
@@ -160,7 +160,7 @@ bool drain_lazy(const DrainName& item) {
   {
     pool::SeatGuard seat(item.state.fs.pool);
     if (!seat.ok()) return true;
-    wanted = with_rights(item.state.fs.pool, file::attributes_of(item.state.fs, item.map));
+    wanted = with_rights(item.state.fs, file::attributes_of(item.state.fs, item.map));
   }
   if (wanted.uid == keeps_owner) {
     wanted.uid = st.st_uid;

@@ -14,7 +14,7 @@
 #include "tier/record/attributes.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 

@@ -11,7 +11,7 @@
 #include "tier/drain/drain_state.h"
 #include "tier/record/attributes.h"
 #include "tier/system/listing.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/system/temp_file.h"
 
 namespace cairn::tier {
@@ -116,7 +116,7 @@ void finish_attributes(DrainState& state, Level& level) {
   {
     pool::SeatGuard seat(state.fs.pool);
     if (!seat.ok()) return;
-    wanted = with_rights(state.fs.pool, file::attributes_of(state.fs, map));
+    wanted = with_rights(state.fs, file::attributes_of(state.fs, map));
   }
   const file::Witness* witness = where.witness ? &*where.witness : nullptr;
   int64_t opened = open_directory(state.beneath, where.path, state.known, witness);

@@ -122,6 +122,8 @@ class LowerTree final : public file::Lower {
 
   // The sources of files without names.
   Sources& sources() { return sources_; }
+  // What pool_gives_rights() has found (pool_rights.h); -1: it has not looked yet.
+  std::atomic<int> pool_gives_rights{-1};
   // ESTALE if the inode came from no cover that exists.
   Result<Place> locate(uint64_t inode);
   // Notes in the witnesses of this directory and those above it that Cairn has changed something

@@ -12,7 +12,7 @@
 #include "tier/record/drain_mode.h"
 #include "tier/record/record.h"
 #include "tier/system/open_files.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -186,7 +186,7 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);
-  const bool has_rights = pool_gives_rights(fs.pool);
+  const bool has_rights = pool_gives_rights(fs);
   for (const std::string& name : wanted) {
     if (!has_rights && !is_users(name)) continue;  // security.capability, access lists
     auto value = file::get_xattr(fs, map, name);

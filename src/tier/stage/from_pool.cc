@@ -12,7 +12,7 @@
 #include "tier/record/attributes.h"
 #include "tier/system/open_files.h"
 #include "tier/system/pool_file.h"
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 #include "tier/system/temp_file.h"
 
@@ -20,7 +20,7 @@ namespace cairn::tier {
 
 file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
   pool::SeatGuard seat(fs.pool);
-  return seat.ok() ? with_rights(fs.pool, file::attributes_of(fs, map)) : file::Attributes{};
+  return seat.ok() ? with_rights(fs, file::attributes_of(fs, map)) : file::Attributes{};
 }
 
 Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
@@ -108,7 +108,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
       target = std::move(*text);
     }
     result = sys::symlinkat(target.c_str(), made.directory, made.name.c_str());
-  } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !pool_gives_rights(fs.pool)) {
+  } else if ((S_ISCHR(wanted.mode) || S_ISBLK(wanted.mode)) && !pool_gives_rights(fs)) {
     return fail(EPERM,
                 "%s: a device, which a pool on a file system that is mounted nosuid or nodev does "
                 "not make; remove it from the pool",

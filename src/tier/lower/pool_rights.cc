@@ -1,4 +1,4 @@
-#include "tier/system/pool_rights.h"
+#include "tier/lower/pool_rights.h"
 
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "tier/lower/lower.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -13,9 +14,7 @@ namespace {
 
 constexpr uint32_t fuse = 0x65735546;
 
-}  // namespace
-
-bool pool_gives_rights(const pool::Pool& pool) {
+bool looks_trusted(const pool::Pool& pool) {
   const int file = pool.segment[0]->fd;
   sys::FileStat st = {};
   struct statfs system = {};
@@ -26,8 +25,16 @@ bool pool_gives_rights(const pool::Pool& pool) {
   return type != fuse && (system.f_flags & (ST_NOSUID | ST_NODEV)) == 0;
 }
 
-file::Attributes with_rights(const pool::Pool& pool, file::Attributes wanted) {
-  if (pool_gives_rights(pool)) return wanted;
+}  // namespace
+
+bool pool_gives_rights(file::FileSystem& fs) {
+  std::atomic<int>& known = lower_of(fs).pool_gives_rights;
+  if (known.load() < 0) known.store(looks_trusted(fs.pool) ? 1 : 0);
+  return known.load() == 1;
+}
+
+file::Attributes with_rights(file::FileSystem& fs, file::Attributes wanted) {
+  if (pool_gives_rights(fs)) return wanted;
   if (!S_ISDIR(wanted.mode)) wanted.mode &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
   if (geteuid() != 0) return wanted;
   wanted.uid = keeps_owner;  // chown leaves it
