@@ -2,9 +2,12 @@
 below the cover until the drain, and nothing that he does there then counts in a run."""
 
 import os
+import shutil
 
 import trust_case
 from trust_case import MALLORY, ROOT, VICTIM, TrustCase, in_every_world
+
+CAPABILITY = bytes.fromhex("0100000280000000" + "00" * 12)
 
 
 def taken_over(world, path):
@@ -50,6 +53,34 @@ for path in {directories!r}:
         os.chmod(path, 0)
         world.run_at("chmod", "700", path)
         self.assertEqual(os.stat(path).st_mode & 0o7777, 0o700)
+
+
+class Capabilities(TrustCase):
+    def test_they_do_not_go_on_to_another_owner(self):
+        with self.world(True, ROOT) as world:
+            below, new, kept = (os.path.join(world.dir, name) for name in ("below", "new", "kept"))
+            for path in (below, kept):
+                shutil.copy("/bin/true", path)
+                try:
+                    os.setxattr(path, "security.capability", CAPABILITY)
+                except OSError as error:
+                    self.skipTest(f"no capabilities of files: {error}")
+            world.run_at("python3", "-c", f"""
+import os, shutil
+shutil.copy('/bin/true', {new!r})
+os.setxattr({new!r}, 'security.capability', {CAPABILITY!r})
+os.setxattr({new!r}, 'user.note', b'kept')
+assert 'security.capability' in os.listxattr({new!r})
+for path in ({below!r}, {new!r}):
+    os.chown(path, {MALLORY}, -1)
+    assert 'security.capability' not in os.listxattr(path), path
+os.chmod({kept!r}, 0o700)
+""")
+            for path in (below, new):
+                self.assertEqual(os.stat(path).st_uid, MALLORY)
+                self.assertNotIn("security.capability", os.listxattr(path))
+            self.assertIn("user.note", os.listxattr(new))
+            self.assertIn("security.capability", os.listxattr(kept))
 
 
 if __name__ == "__main__":
