@@ -70,6 +70,23 @@ std::string trim_slashes(std::string path) {
   return path;
 }
 
+// "LINK/" and "LINK/." mean what the link leads to, and show none.
+std::string without_dots_behind(std::string path) {
+  while (path.size() > 1 && (path.ends_with("/") || path.ends_with("/."))) path.pop_back();
+  return path;
+}
+
+// What a command does to a pool is meant for the pool that the user named: another user's link may
+// lead to any other.
+void refuse_link_of_other(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISLNK(st.st_mode) || st.st_uid == 0 ||
+      st.st_uid == geteuid())
+    return;
+  fail("{}: is a symbolic link that belongs to user {}, and is not followed; name the pool itself",
+       path, st.st_uid);
+}
+
 }  // namespace
 
 PoolPlace pool_place(const Config& config, bool create) {
@@ -102,7 +119,10 @@ std::string lock_directory(const std::string& path) {
 }
 
 std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
-  if (pool.find('/') != std::string::npos) return absolute(trim_slashes(pool));
+  if (pool.find('/') != std::string::npos) {
+    refuse_link_of_other(without_dots_behind(pool));
+    return absolute(trim_slashes(pool));
+  }
   const char* of_run = std::getenv("CAIRN_POOL");
   const bool named = config.at("pool.name").origin == "command line" ||
                      config.at("pool.dir").origin == "command line";
@@ -121,13 +141,17 @@ std::string pool_name_of(const std::string& path) {
 
 namespace {
 
+// Of a place that is a device, the device if it is `wanted` by the name "".
 std::vector<std::string> list_directories(
     const Config& config, const std::function<bool(const std::string& name)>& wanted) {
   struct stat st {};
   if (stat(config.value("pool.dir").c_str(), &st) != 0 && errno == ENOENT) return {};
   const PoolPlace place = pool_place(config, false);
-  if (!place.device.empty()) return {};
   std::vector<std::string> paths;
+  if (!place.device.empty()) {
+    if (wanted("")) paths.push_back(place.device);
+    return paths;
+  }
   DIR* directory = opendir(place.directory.c_str());
   if (directory == nullptr) {
     if (errno == ENOENT) return {};
@@ -146,10 +170,7 @@ std::vector<std::string> list_directories(
 }  // namespace
 
 std::vector<std::string> list_pools(const Config& config) {
-  struct stat st {};
-  if (stat(config.value("pool.dir").c_str(), &st) == 0 && S_ISCHR(st.st_mode))
-    return {pool_place(config, false).device};
-  return list_directories(config, [](const std::string& name) { return name[0] != '.'; });
+  return list_directories(config, [](const std::string& name) { return !name.starts_with("."); });
 }
 
 std::vector<std::string> list_unfinished(const Config& config) {

@@ -182,7 +182,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
 [[gnu::noinline]] static int run_with_copies(const char* path, const char* library_path,
                                              char* const* arguments, char* const* environment) {
   Needs needs(library_path, false);
-  needs.prepare_outside(path);
+  if (const int error = needs.prepare_outside(path); error < 0) return fail(error);
   const Given given(needs, environment);
   return real::execve(path, arguments, given.environment());
 }
@@ -213,7 +213,8 @@ static int run(const char* path, char* const* arguments, char* const* environmen
 }
 
 int run_program(const char* path, char* const* arguments, char* const* environment) {
-  return run(path, arguments, environment, 0);
+  const Preloads preloads(environment);
+  return run(path, arguments, preloads.environment(), 0);
 }
 
 }  // namespace posix

@@ -52,6 +52,13 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
   return loaded;
 }
 
+// No file has that name: for the text that dlerror gives.
+static void* refuse(const char* path, int error, Loadable* loadable, int flags) {
+  snprintf(loadable->path, sizeof loadable->path, "%.3000s (its copy in memory: %s)", path,
+           strerror(-error));
+  return real::dlopen(loadable->path, flags);
+}
+
 static void* load_covered(const char* path, int flags) {
   Needs needs(library_path, true);
   Loadable loadable;
@@ -62,10 +69,7 @@ static void* load_covered(const char* path, int flags) {
     int error = needs.prepare(found, path, &loadable);
     if (looks.again(&error)) continue;
     if (error == 0) return load(needs, &loadable, flags);
-    // No file: for the text that dlerror gives.
-    snprintf(loadable.path, sizeof loadable.path, "%.3000s (its copy in memory: %s)", path,
-             strerror(-error));
-    return real::dlopen(loadable.path, flags);
+    return refuse(path, error, &loadable, flags);
   }
 }
 
@@ -103,13 +107,15 @@ static void* load_named(const char* name, int flags, void* address) {
   Loadable loadable;
   Needs needs(library_path, true);
   const int found = needs.prepare_named(name, asker_at(address, room), &loadable);
-  return found == 0 ? load(needs, &loadable, flags) : real::dlopen(name, flags);
+  if (found == Needs::kNotByThatWay) return real::dlopen(name, flags);
+  return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, &loadable, flags);
 }
 
 static void* load_outside(const char* path, int flags) {
   Needs needs(library_path, true);
-  needs.prepare_outside(path);
   Loadable loadable;
+  if (const int error = needs.prepare_outside(path); error < 0)
+    return refuse(path, error, &loadable, flags);
   snprintf(loadable.path, sizeof loadable.path, "%s", path);
   return load(needs, &loadable, flags);
 }

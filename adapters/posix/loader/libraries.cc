@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
@@ -27,13 +28,16 @@ struct Texts {
   char path[PATH_MAX];
 };
 
+// The loader checks nothing. So owner and mode have to be the same, too: where they were changed in
+// the pool, who could write to the file before still can below, and may set its times back.
 static bool is_unchanged_below(const Found& found, const char* path) {
   struct stat st;
   if (found.shared || (found.st.flags & CAIRN_FILE_LAZY) == 0 || real::stat(path, &st) != 0)
     return false;
   const int64_t changed = st.st_mtim.tv_sec * int64_t{1'000'000'000} + st.st_mtim.tv_nsec;
   return S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) == found.st.size &&
-         changed == found.st.mtime_ns;
+         changed == found.st.mtime_ns && st.st_mode == found.st.mode && st.st_uid == found.st.uid &&
+         st.st_gid == found.st.gid;
 }
 
 // Does `name` already mean something in this process?
@@ -156,6 +160,9 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
     error = make_loadable(found, path, above, &library->needs, &library->loadable, &named, name);
   }
   if (error < 0) {
+    if (!told_) log(Level::kWarning, path, ": cannot be loaded: ", strerror(-error));
+    told_ = true;
+    error_ = error;
     free(library->needs.text);
     free(library);
     return nullptr;
@@ -281,6 +288,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
 
 int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
   bool named;
+  error_ = 0;  // it may be looked for again
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   if (whole == nullptr) return -ENOMEM;
   int error =
@@ -288,14 +296,19 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
   if (error == 0) error = make_loadable(found, whole, nullptr, &names_, loadable, &named, nullptr);
   free(whole);
   if (error == 0 && loadable->copy >= 0 && first_ != nullptr) must_be_given_ = true;
-  return error;
+  if (error == 0 && error_ < 0 && loadable->copy >= 0) {
+    descriptor::close_private(loadable->copy);
+    loadable->copy = -1;
+  }
+  return error < 0 ? error : error_;
 }
 
-void Needs::prepare_outside(const char* path) {
+int Needs::prepare_outside(const char* path) {
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
   if (fits && make_absolute(whole)) look_outside(whole, nullptr, &names_);
   free(whole);
+  return error_;
 }
 
 int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadable) {
@@ -310,7 +323,7 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
     if (!elsewhere) snprintf(path, PATH_MAX, "%s", found.path);
     return 0;
   }
-  return is_covered ? prepare(found, path, loadable) : -ENOENT;
+  return is_covered ? prepare(found, path, loadable) : kNotByThatWay;
 }
 
 static bool leads_into_cover(const char* list, const char* origin, char* path) {

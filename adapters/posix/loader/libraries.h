@@ -45,12 +45,14 @@ class Needs {
   Needs(const Needs&) = delete;
   Needs& operator=(const Needs&) = delete;
 
-  // Makes what was found under this absolute path loadable. 0 or a negative errno.
+  // Makes what was found under this absolute path loadable. 0 or a negative errno, also where that
+  // is so of something that it needs: the loader would find what lies below.
   int prepare(const Found& found, const char* path, Loadable* loadable);
-  // The same for a file outside of the cover.
-  void prepare_outside(const char* path);
-  // Looks for a library that `asker` asks for without a path, as the loader does. 0; or -ENOENT:
-  // not by that way; or another errno.
+  // The same for what a file outside of the cover needs.
+  int prepare_outside(const char* path);
+  // Looks for a library that `asker` asks for without a path, as the loader does. 0,
+  // kNotByThatWay, or a negative errno.
+  static constexpr int kNotByThatWay = 1;
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
   // What a file asks for, one behind the other.
@@ -109,6 +111,8 @@ class Needs {
   const char* library_path_;
   bool loading_;
   bool must_be_given_ = false;
+  int error_ = 0;  // of something that is needed
+  bool told_ = false;
   int depth_ = 0;
   Library* first_ = nullptr;
   Library** end_ = &first_;
@@ -138,6 +142,22 @@ class Given {
   char** list_ = nullptr;
   char* text_ = nullptr;
   char* note_ = nullptr;
+};
+
+// An environment whose LD_PRELOAD names nothing that the loader would find otherwise than the cover
+// shows it.
+class Preloads {
+ public:
+  explicit Preloads(char* const* environment);
+  ~Preloads();
+  Preloads(const Preloads&) = delete;
+  Preloads& operator=(const Preloads&) = delete;
+  char* const* environment() const { return list_ != nullptr ? list_ : from_; }
+
+ private:
+  char* const* from_;
+  char** list_ = nullptr;
+  char* text_ = nullptr;
 };
 
 // The value of a variable, or null.

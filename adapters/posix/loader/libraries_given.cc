@@ -2,16 +2,21 @@
 // front of our own (some want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH
 // says which part of it they are, for the program to take it out again, and then of each copy which
 // file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/libraries.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/path/covered.h"
 
 namespace posix {
 
@@ -108,6 +113,81 @@ Given::~Given() {
   free(list_);
   free(text_);
   free(note_);
+}
+
+// Would the loader look for this entry of LD_PRELOAD in the cover?
+static bool may_be_covered(const char* entry, const char* library_path) {
+  return strchr(entry, '/') == nullptr ? may_need_covered(library_path) : !outside(entry);
+}
+
+static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
+  if (strchr(entry, '/') == nullptr) return needs.prepare_named(entry, {}, file);
+  Found found;
+  const int error = find_existing(AT_FDCWD, entry, 0, &found);
+  if (error < 0) return error;
+  if (!found.outside()) return needs.prepare(found, entry, file);
+  struct stat shown, below;  // by a symbolic link, which may be another one there
+  const bool same = real::stat(found.path, &shown) == 0 && real::stat(entry, &below) == 0 &&
+                    shown.st_dev == below.st_dev && shown.st_ino == below.st_ino;
+  return same ? 0 : -ESTALE;
+}
+
+// Not inlined: on a small stack programs are started, too, which ask for this seldom.
+[[gnu::noinline]] static bool is_as_shown(const char* entry, const char* library_path) {
+  Needs needs(library_path, false);
+  Loadable file;
+  const int error = prepare_entry(needs, entry, &file);
+  const bool is_copied = file.copy >= 0;
+  if (is_copied) descriptor::close_private(file.copy);
+  if (error == Needs::kNotByThatWay || (error == 0 && !is_copied)) return true;
+  log(Level::kWarning, entry,
+      ": left out of LD_PRELOAD: the covered directory does not have it as it is here; drain it, "
+      "or preload a copy that lies elsewhere");
+  return false;
+}
+
+// Takes the entries that are not as shown out of a list.
+static bool take_out_others(char* list, const char* library_path) {
+  bool any = false;
+  char* end = list;
+  for (char* at = list; *at != '\0';) {
+    const size_t length = strcspn(at, ": ");
+    const char after = at[length];
+    at[length] = '\0';
+    const bool stays =
+        length > 0 && (!may_be_covered(at, library_path) || is_as_shown(at, library_path));
+    any = any || (length > 0 && !stays);
+    if (stays) {
+      if (end != list) *end++ = ':';
+      memmove(end, at, length);
+      end += length;
+    }
+    at += length + (after != '\0' ? 1 : 0);
+  }
+  *end = '\0';
+  return any;
+}
+
+Preloads::Preloads(char* const* environment) : from_(environment) {
+  const char* list = value_of(environment, kPreload);
+  if (list == nullptr) return;
+  text_ = static_cast<char*>(malloc(sizeof kPreload + strlen(list) + 1));
+  if (text_ == nullptr) return;
+  char* own = append(append(text_, kPreload), "=");
+  append(own, list);
+  if (!take_out_others(own, value_of(environment, "LD_LIBRARY_PATH"))) return;
+  size_t count = 0;
+  while (environment[count] != nullptr) ++count;
+  list_ = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
+  if (list_ == nullptr) return;
+  for (size_t i = 0; i <= count; ++i)
+    list_[i] =
+        environment[i] != nullptr && is_variable(environment[i], kPreload) ? text_ : environment[i];
+}
+
+Preloads::~Preloads() {
+  free(list_);
+  free(text_);
 }
 
 // Takes ":NUMBER" from the text.

@@ -83,6 +83,18 @@ int make_change(cairn_pool* pool, cairn_ino ino, uint64_t generation,
   return change_inode(pool, ino, change);
 }
 
+// A directory shows what the covered one holds when it is first entered. Once its owner or mode
+// changes here, what others add there is not meant any more: its names are imported before. Where
+// this user may not list it, none can be.
+Status import_names_first(file::FileSystem& fs, cairn_ino ino) {
+  const auto map = live_map(fs, ino);
+  if (!map.ok() || !S_ISDIR(map->inode->mode.load()) || !file::is_lazy(*map->inode) ||
+      fs.lower == nullptr)
+    return Status();
+  Status filled = fs.lower->fill_directory(map->number);
+  return filled.code() == EACCES || filled.code() == EPERM ? Status() : filled;
+}
+
 // The API's value that leaves an owner as it is, as a node is told.
 uint64_t id_there(uint32_t id) { return id == UINT32_MAX ? file::Remote::Change::same : id; }
 
@@ -115,6 +127,7 @@ int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t m
   const WriteWindow window;
   file::Remote::Change there;
   there.mode = mode & 07777;
+  if (const Status s = import_names_first(fs_of(pool), ino); !s.ok()) return code(s);
   return make_change(pool, ino, generation, there,
                      [&](file::LocalSeat& seat, const file::Map& map) {
                        return file::set_mode(fs_of(pool), seat, map, mode, generation);
@@ -126,6 +139,7 @@ int cairn_chown(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t u
   file::Remote::Change there;
   there.uid = id_there(uid);
   there.gid = id_there(gid);
+  if (const Status s = import_names_first(fs_of(pool), ino); !s.ok()) return code(s);
   return make_change(pool, ino, generation, there,
                      [&](file::LocalSeat& seat, const file::Map& map) {
                        return file::set_owner(fs_of(pool), seat, map, uid, gid, generation);

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "file/inode/shape.h"
+#include "file/inode/xattr.h"
 #include "pool/core/redo.h"
 #include "pool/lanes/lock.h"
 #include "pool/lanes/no_seat.h"
@@ -214,8 +215,17 @@ Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permis
   return change.commit();
 }
 
+// The rights that a program was given do not go on to another owner's, as in the kernel.
+static Status drop_capabilities(FileSystem& fs, LocalSeat& seat, const Map& map,
+                                uint64_t generation) {
+  if (S_ISDIR(map.inode->mode.load()) || map.inode->xattr.load() == 0) return Status();
+  const Status dropped = remove_xattr(fs, seat, map, "security.capability", generation);
+  return dropped.code() == ENODATA ? Status() : dropped;
+}
+
 Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid,
                  uint64_t generation) {
+  CAIRN_TRY(drop_capabilities(fs, seat, map, generation));
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   CAIRN_TRY(check_generation(map, generation));
   const uint64_t now = map.inode->owner.load();

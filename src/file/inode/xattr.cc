@@ -147,14 +147,19 @@ Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name, uin
   CAIRN_TRY(fs.pool.check_writable());
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
-  pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  return remove_xattr(fs, *seat, map, name, generation);
+}
+
+Status remove_xattr(FileSystem& fs, LocalSeat& seat, const Map& map, const std::string& name,
+                    uint64_t generation) {
+  pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   CAIRN_TRY(check_generation(map, generation));
   auto attributes = load(fs, map);
   if (!attributes.ok()) return attributes.status();
   const auto at = find(*attributes, name);
   if (at == attributes->end()) return missing(map, name);
   attributes->erase(at);
-  return save(fs, *seat, map, *attributes);
+  return save(fs, seat, map, *attributes);
 }
 
 Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,

@@ -14,6 +14,9 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
                  size_t size, int flags, uint64_t generation = 0);
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name,
                     uint64_t generation = 0);
+// The same for a caller that is in a seat.
+Status remove_xattr(FileSystem& fs, LocalSeat& seat, const Map& map, const std::string& name,
+                    uint64_t generation = 0);
 // ENODATA.
 Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,
                               uint64_t generation = 0);

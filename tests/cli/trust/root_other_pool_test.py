@@ -203,6 +203,36 @@ class RootAndAnotherUsersPool(TrustCase):
             world.cairn("pool", "remove", "--force", pool, expect=None)
 
     @in_both_directories
+    def test_a_link_of_another_user_names_no_pool(self, world):
+        """It would lead root's commands to a pool of root's own, and to one of the owner's."""
+        source = self.write("precious", "precious\n")
+        for user in (ROOT, OWNER):
+            world.cairn("pool", "create", "--pool-size", "16M", "precious", uid=user)
+            pool = os.path.join(world.home(user), "precious")
+            link = os.path.join(world.dir, "pool")
+            world.plant(f"os.symlink({pool!r}, {link!r})")
+            if user == ROOT:
+                world.cairn("cp", source, f"{pool}:/precious")
+            for words in (["pool", "remove", link], ["pool", "remove", "--force", link + "/"],
+                          ["pool", "remove", link + "/."], ["pool", "grow", link, "16M"],
+                          ["pool", "populate", link], ["rm", link + ":/precious"],
+                          ["mv", link + ":/precious", link + ":/moved"],
+                          ["mkdir", link + ":/made"], ["cp", source, link + ":/precious"]):
+                for uid in {ROOT, user}:
+                    run = world.cairn(*words, uid=uid, expect=1)
+                    self.assertIn(
+                        f"is a symbolic link that belongs to user {trust_case.MALLORY}, and is not "
+                        "followed; name the pool itself", run.err)
+            held = world.cairn("ls", f"{pool}:/", uid=user).out.split()
+            self.assertEqual(held, ["precious"] if user == ROOT else [])
+            os.unlink(link)
+            os.symlink(pool, link)
+            os.lchown(link, user, user)
+            world.cairn("pool", "remove", link, uid=user)  # of one's own
+            self.assertFalse(os.path.exists(pool))
+            os.unlink(link)
+
+    @in_both_directories
     def test_a_run_in_it_is_refused(self, world):
         pool = self.leave(world)
         run = world.run_at("touch", os.path.join(world.outside, "started"), expect=1,
