@@ -296,7 +296,8 @@ class Writer {
     if (looked == 0) {
       auto same = is_same_there(directory, listed, map, &st);
       if (!same.ok()) return failed(path, same.status());
-      if (!*same) return conflict(path);
+      // Another user's file with these bytes can get other ones when the pool has let go of them.
+      if (!*same || !is_of_ours(map, st)) return conflict(path);
     } else {
       const Status status = write_new(level, directory, listed, map, path, &st);
       if (cancelled_) return;
