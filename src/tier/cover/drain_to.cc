@@ -346,7 +346,7 @@ class Writer {
     return status;
   }
 
-  Status write_regular(const NewFile& made, const file::Map& map, const file::Attributes& wanted,
+  Status write_regular(const FileToMake& made, const file::Map& map, const file::Attributes& wanted,
                        sys::FileStat* st) {
     const std::string& path = made.path;
     const int64_t opened = sys::openat(made.directory, made.name.c_str(),

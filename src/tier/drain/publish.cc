@@ -142,8 +142,11 @@ Status recover_journal(DrainState& state) {
       return sys::failed(result, "fsync", record->directory);
     CAIRN_TRY(note(state, {record->pool_directory, {*directory, record->pool_directory}},
                    record->name, witness_of(state.known, st), fd.get()));
+    // A file whose bytes are in the pool may have changed without a new time: a process that is
+    // killed while it writes leaves no stamp. So it is written once more.
     auto inode = file::live_inode(state.fs, record->inode);
-    if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
+    if (inode.ok() && (*inode)->generation.load() == record->generation &&
+        record->change_time != 0 && ((*inode)->flags.load() & format::flag_lazy) != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);
   }
   remove_aside(fd.get(), record->aside);

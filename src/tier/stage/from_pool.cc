@@ -9,10 +9,10 @@
 #include "file/data/io.h"
 #include "file/namespace/resolve.h"
 #include "tier/lower/beneath.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
 #include "tier/system/open_files.h"
 #include "tier/system/pool_file.h"
-#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 #include "tier/system/temp_file.h"
 
@@ -68,7 +68,7 @@ namespace {
 
 // Sets owner, mode and times of a file that was just made. Sets nothing by name, because another
 // file may have the name by now.
-int64_t set_attributes_of(const NewFile& made, const file::Attributes& wanted, uint64_t since) {
+int64_t set_attributes_of(const FileToMake& made, const file::Attributes& wanted, uint64_t since) {
   const int64_t opened = sys::openat(made.directory, made.name.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return opened;
   const sys::Descriptor fd(static_cast<int>(opened));
@@ -94,7 +94,7 @@ int64_t set_attributes_of(const NewFile& made, const file::Attributes& wanted, u
 }  // namespace
 
 Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                    const NewFile& made) {
+                    const FileToMake& made) {
   constexpr uint64_t tick = 10'000'000;  // ns: the longest tick of the clock of file systems
   const uint64_t since = coarse_now_ns() - tick;
   int64_t result = 0;

@@ -24,7 +24,7 @@ Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const s
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path);
 // A file that is about to be made.
-struct NewFile {
+struct FileToMake {
   int directory;
   const std::string& name;  // the temporary one
   const std::string& path;  // for messages
@@ -32,7 +32,7 @@ struct NewFile {
 };
 // Makes a symbolic link, FIFO, socket or device.
 Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                    const NewFile& made);
+                    const FileToMake& made);
 // Is `name`, which has the type of the pool's inode and these attributes, the same special file?
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
                      const sys::FileStat& st);
