@@ -217,8 +217,8 @@ struct Run {
     if (wait == Wait::interrupted) return report_interrupt();
     if (wait == Wait::left) {
       if (!keep && (!is_rank() || running.is_first_to_note()))
-        note(fmt::format("cairn run: other runs still use {}; the last one drains it{}\n",
-                         directory, is_rank() ? if_killed() : ""));
+        note(fmt::format("cairn run: other runs still use {}; the last one drains it{}", directory,
+                         is_rank() ? if_killed() : ""));
       return code;
     }
     const bool has_pool = access(pool_of_run.c_str(), F_OK) == 0;
