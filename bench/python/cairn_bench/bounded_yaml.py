@@ -22,7 +22,7 @@ def parse(path, text):
         raise Mistake(
             f"{path}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
         ) from error
-    except ValueError as error:  # a date or a number that is none
+    except ValueError as error:  # an invalid date or number
         raise Mistake(f"{path}: not YAML: {error}") from error
     except RecursionError:
         raise Mistake(f"{path}: more than {MOST_LEVELS} levels") from None

@@ -1,4 +1,4 @@
-"""What goes to a terminal: the only door to stdout and stderr of `cairn bench`.
+"""Writes to the terminal: the only door to stdout and stderr of `cairn bench`.
 
 Names, commands and errors come from files that others may have written. A control character in
 them must not reach a terminal, so each line passes through printable().
