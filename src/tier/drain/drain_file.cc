@@ -102,7 +102,7 @@ Tried try_once(const DrainName& item, InLower expected) {
 
 // Did the file change since the drain began to write it?
 bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
-  return change_time(state.fs, map) != aside.change_time ||
+  return change_time(state.fs, map) != aside.from.change_time ||
          map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
 }
 
@@ -140,8 +140,9 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   }
   aside->shape = *shape;
   aside->clock = clock_set_to();
-  aside->change_time = change_time(item.state.fs, item.map);
-  const bool has_ticked = wait_for_tick(aside->change_time);
+  aside->from.drained = item.map.inode->drained.load();
+  aside->from.change_time = change_time(item.state.fs, item.map);
+  const bool has_ticked = wait_for_tick(aside->from.change_time);
   if (!still_names(item.state.fs, item.where, item.listed, item.map))
     return Tried::failed;  // it was moved: the next drain writes it
   // Stores through a mapping change no time: while there is one, each drain writes the file.
@@ -193,7 +194,7 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
     item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
   if (item.map.inode->links.load() > 1)
     note_linked(item.state, item.where, item.listed, item.map,
-                witness_of(item.state.known, aside->st), aside->change_time);
+                witness_of(item.state.known, aside->st), aside->from);
   return Tried::done;
 }
 
@@ -261,7 +262,7 @@ bool needs_writing(const DrainName& item, InLower* expected) {
       look(item.state.known, static_cast<int>(fd), item.listed, &st) == InLower::remembered) {
     if (item.map.inode->links.load() > 1 && item.state.linked.count(item.map.number) == 0)
       note_linked(item.state, item.where, item.listed, item.map, item.listed.lower,
-                  item.map.inode->drained.load());
+                  counts_as_drained(item.map));
     return false;
   }
   if (item.lower.touch() < 0) {

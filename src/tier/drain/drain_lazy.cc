@@ -8,10 +8,10 @@
 
 #include "file/inode/attributes.h"
 #include "tier/drain/drain_state.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/system/listing.h"
-#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 namespace {

@@ -11,10 +11,10 @@
 #include "pool/lanes/lock.h"
 #include "tier/changes/changes.h"
 #include "tier/lower/beneath.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
-#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 

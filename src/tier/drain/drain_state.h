@@ -62,7 +62,7 @@ struct LinkedFile {
   std::string path;
   file::Witness witness;
   uint64_t generation = 0;
-  uint64_t change_time = 0;
+  CopiedFrom copied;
   bool is_complete = true;  // so far each of its names could be drained
 };
 
@@ -239,7 +239,7 @@ bool take_same_special(const DrainName& item);
 // True: lower has the name as a link to the file's first name, or an error was reported.
 bool drain_link(const DrainName& item);
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::Witness& witness, uint64_t change_time);
+                 const file::Map& map, const file::Witness& witness, const CopiedFrom& copied);
 void finish_links(DrainState& state);
 // --- drain_moved.cc ---
 // True: lower's file has the name now, or an error was reported.
@@ -279,10 +279,10 @@ struct Aside {
   uint64_t copied = 0;    // bytes
   sys::FileStat st = {};  // of the temporary file
   InLower expected = InLower::nothing;
-  uint64_t shape = 0;        // of the inode when the copy began
-  uint64_t change_time = 0;  // likewise
+  uint64_t shape = 0;  // of the inode when the copy began
+  CopiedFrom from;
   int64_t clock = 0;         // clock_set_to() when the copy began
-  bool mark = true;          // the inode then counts as drained as of `change_time`
+  bool mark = true;          // the inode then counts as drained as of `from`
   bool has_company = false;  // other temporary files are open, and are closed before a retry
 };
 // Renames the temporary file to its name, if lower still has there what was expected, and notes it

@@ -9,9 +9,9 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
 #include "tier/system/listing.h"
-#include "tier/lower/pool_rights.h"
 #include "tier/system/temp_file.h"
 
 namespace cairn::tier {

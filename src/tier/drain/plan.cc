@@ -125,7 +125,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
         // Names of the file that lower does not have yet become links to this one.
         if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map) &&
             still_names(fs, where, listed, map))
-          note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
+          note_linked(*state, where, listed, map, listed.lower, counts_as_drained(map));
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
         if (!tree.enter(where.map, listed).ok()) {
           plan_unsound(state, where, plan);

@@ -45,7 +45,7 @@ bool publish(const DrainName& item, const Aside& aside) {
                        item.where.map.inode->generation.load(),
                        item.map.number,
                        item.map.inode->generation.load(),
-                       aside.mark ? aside.change_time : 0,
+                       aside.mark ? aside.from.change_time : 0,
                        witness};
   Status status = item.state.journal.write(record);
   sys::FileStat st = {};
@@ -94,7 +94,7 @@ bool publish(const DrainName& item, const Aside& aside) {
   }
   set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
   if (!aside.mark) return true;
-  set_drained(item.state.fs, item.map, aside.change_time);
+  set_drained_as_of(item.state.fs, item.map, aside.from);
   if (item.state.fs.pool.is_volatile) item.lower.note_marked(item.map);
   return true;
 }
