@@ -137,6 +137,8 @@ static int run_descriptor(int fd, char* const* arguments, char* const* environme
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
+  const Preloads preloads(environment);
+  environment = preloads.environment();
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   char* const* all = handover.environment(environment, room);
@@ -184,6 +186,8 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
+  const Preloads preloads(environment);
+  environment = preloads.environment();
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   real::execveat(dir, path, arguments, handover.environment(environment, room), flags);

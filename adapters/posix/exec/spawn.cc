@@ -227,6 +227,7 @@ static int spawn(pid_t* pid, const Order& order) {
                                : EFAULT;
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
       may_need_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
+      Preloads::may_need_covered(order.environment) ||
       has_to_tell(order.path, order.arguments))  // on the standard error of the child
     return spawn_by_fork(pid, order);
   // Files that other threads open meanwhile are not the child's to have: describing them, too,

@@ -153,6 +153,8 @@ class Preloads {
   Preloads(const Preloads&) = delete;
   Preloads& operator=(const Preloads&) = delete;
   char* const* environment() const { return list_ != nullptr ? list_ : from_; }
+  // Would the loader look for any of the names in the cover?
+  static bool may_need_covered(char* const* environment);
 
  private:
   char* const* from_;

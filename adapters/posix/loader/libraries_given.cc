@@ -132,7 +132,7 @@ static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   return same ? 0 : -ESTALE;
 }
 
-// Not inlined: on a small stack programs are started, too, which ask for this seldom.
+// Not inlined: programs are also started on small stacks, and few need this.
 [[gnu::noinline]] static bool is_as_shown(const char* entry, const char* library_path) {
   Needs needs(library_path, false);
   Loadable file;
@@ -146,16 +146,16 @@ static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   return false;
 }
 
-// Takes the entries that are not as shown out of a list.
-static bool take_out_others(char* list, const char* library_path) {
+// Takes the entries of a list that `is_wanted` refuses out of it. True: there were some.
+template <typename IsWanted>
+static bool take_out(char* list, IsWanted is_wanted) {
   bool any = false;
   char* end = list;
   for (char* at = list; *at != '\0';) {
     const size_t length = strcspn(at, ": ");
     const char after = at[length];
     at[length] = '\0';
-    const bool stays =
-        length > 0 && (!may_be_covered(at, library_path) || is_as_shown(at, library_path));
+    const bool stays = length > 0 && is_wanted(at);
     any = any || (length > 0 && !stays);
     if (stays) {
       if (end != list) *end++ = ':';
@@ -168,6 +168,18 @@ static bool take_out_others(char* list, const char* library_path) {
   return any;
 }
 
+bool Preloads::may_need_covered(char* const* environment) {
+  const char* list = value_of(environment, kPreload);
+  if (list == nullptr) return false;
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  char* own = strdup(list);
+  const bool may = own == nullptr || take_out(own, [library_path](const char* entry) {
+                     return !may_be_covered(entry, library_path);
+                   });
+  free(own);
+  return may;
+}
+
 Preloads::Preloads(char* const* environment) : from_(environment) {
   const char* list = value_of(environment, kPreload);
   if (list == nullptr) return;
@@ -175,7 +187,11 @@ Preloads::Preloads(char* const* environment) : from_(environment) {
   if (text_ == nullptr) return;
   char* own = append(append(text_, kPreload), "=");
   append(own, list);
-  if (!take_out_others(own, value_of(environment, "LD_LIBRARY_PATH"))) return;
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  const bool any = take_out(own, [library_path](const char* entry) {
+    return !may_be_covered(entry, library_path) || is_as_shown(entry, library_path);
+  });
+  if (!any) return;
   size_t count = 0;
   while (environment[count] != nullptr) ++count;
   list_ = static_cast<char**>(malloc((count + 1) * sizeof(char*)));

@@ -63,6 +63,14 @@ class Libraries(TrustCase):
             "needed, by RUNPATH": linked,
             "needed, by LD_LIBRARY_PATH": f"LD_LIBRARY_PATH={at} {by_path}",
             "preloaded": f"LD_PRELOAD=$LD_PRELOAD:{at}/libone.so /bin/true",
+            "preloaded by posix_spawn":
+                "python3 -c \"import os; e = dict(os.environ); "
+                f"e['LD_PRELOAD'] += ':{at}/libone.so'; "
+                "os.waitpid(os.posix_spawn('/bin/true', ['true'], e), 0)\"",
+            "preloaded by fexecve":
+                "python3 -c \"import os; e = dict(os.environ); "
+                f"e['LD_PRELOAD'] += ':{at}/libone.so'; "
+                "os.execve(os.open('/bin/true', os.O_RDONLY), ['true'], e)\"",
             "preloaded by a name":
                 f"LD_LIBRARY_PATH={at} LD_PRELOAD=libone.so:$LD_PRELOAD /bin/true",
         }
