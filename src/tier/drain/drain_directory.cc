@@ -159,7 +159,7 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
     item.state.conflict(item.where, path, text.c_str());
     return false;
   }
-  if (made == 0 && !item.lower.gives_lists()) drop_access_lists(there.get());
+  if (made == 0) give_list(there.get(), item.lower.list_of_new(), true);
   if (made == 0) mark_unfinished(there.get(), &st);
   // The names in a directory of somebody else's are not removed with it.
   const bool is_foreign = made < 0 && has_names;

@@ -71,7 +71,7 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
   // A program that had written to the old file would have got no list from the directory.
-  if (replaces || !item.lower.gives_lists()) drop_access_lists(to);
+  give_list(to, replaces ? NewFileList{false, ""} : item.lower.list_of_new(), false);
   CAIRN_TRY(copy_contents(state.fs, item.map, to, path,
                           [&](uint64_t bytes) { return state.advance(bytes); }));
   CAIRN_TRY_ASSIGN(old, open_replaced(state, listed, directory, path));
@@ -154,7 +154,7 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   if (status.ok())
     status = S_ISREG(wanted.mode) ? write_regular(item, wanted, fd, aside)
                                   : make_special(item.state.fs, item.map, wanted,
-                                                 {fd, aside->name, path, item.lower.gives_lists()});
+                                                 {fd, aside->name, path, item.lower.list_of_new()});
   aside->copied = item.state.done - done;
   return status.ok() ? Tried::done : give_up(item.state, fd, item.map, path, *aside, status);
 }

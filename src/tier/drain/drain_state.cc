@@ -72,14 +72,16 @@ void take_over(DrainState& state, const Where& where, int directory) {
   if (sys::fstat(directory, &st) == 0) state.lower.note_rights(where.inode, st).ignore();
 }
 
-bool LowerDirectory::gives_lists() {
-  if (!gives_lists_) {
+const NewFileList& LowerDirectory::list_of_new() {
+  if (!list_of_new_) {
     sys::FileStat st = {};
-    gives_lists_ = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0 &&
-                   (is_believed(st.st_uid, state_.owner) ||
-                    is_default_list_noted(state_.fs, where_.map, fd_.get()));
+    const bool is_open = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0;
+    if (is_open && !is_believed(st.st_uid, state_.owner))
+      list_of_new_ = noted_list(state_.fs, where_.map, fd_.get());
+    else
+      list_of_new_ = NewFileList{is_open, ""};
   }
-  return *gives_lists_;
+  return *list_of_new_;
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "tier/claim/membership.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
+#include "tier/record/attributes.h"
 #include "tier/record/drain_mode.h"
 #include "tier/record/journal.h"
 #include "tier/record/record.h"
@@ -37,9 +38,9 @@ class LowerDirectory {
   // be set again, and that changes in it during the next seconds are the drain's. Its owner may
   // write. -errno or the descriptor.
   int64_t touch();
-  // May new files get the default access list of the directory? Not if another user has set it
-  // since the pool listed the directory: a list of that user's would let others in.
-  bool gives_lists();
+  // The access list of new files. Another user's default list counts only if the pool noted it when
+  // it listed the directory: a later one would let others in.
+  const NewFileList& list_of_new();
   // Makes the changes durable.
   Status sync();
   // Notes a file that was marked as drained before its name was durable. A volatile pool may do
@@ -52,7 +53,7 @@ class LowerDirectory {
   const Where& where_;
   sys::Descriptor fd_;
   bool touched_ = false;
-  std::optional<bool> gives_lists_;
+  std::optional<NewFileList> list_of_new_;
   uint64_t ours_until_ = 0;
   std::vector<file::Map> marked_;
 };

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "file/inode/xattr.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/lower/witness.h"
 #include "tier/record/drain_mode.h"
 #include "tier/record/record.h"
 #include "tier/system/open_files.h"
-#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -80,24 +80,53 @@ void carry_over(int fd, int old, const Carried& carried) {
   }
 }
 
+// An access list in the format of the kernel (include/uapi/linux/posix_acl_xattr.h), little-endian.
+struct ListEntry {
+  uint16_t tag;
+  uint16_t permissions;
+  uint32_t id;
+};
+constexpr size_t list_header = sizeof(uint32_t);
+constexpr uint16_t of_group = 4;
+constexpr uint16_t of_mask = 0x10;
+constexpr uint16_t of_others = 0x20;
+
+ListEntry entry_at(const std::string& list, size_t at) {
+  ListEntry entry = {};
+  std::memcpy(&entry, list.data() + at, sizeof entry);
+  return entry;
+}
+
+bool is_entry(const std::string& list, size_t at) { return at + sizeof(ListEntry) <= list.size(); }
+
+// The list of a file whose mode is 0700: chmod opens it.
+std::string without_others(std::string list) {
+  bool has_mask = false;
+  for (size_t at = list_header; is_entry(list, at); at += sizeof(ListEntry))
+    has_mask = has_mask || entry_at(list, at).tag == of_mask;
+  for (size_t at = list_header; is_entry(list, at); at += sizeof(ListEntry)) {
+    ListEntry entry = entry_at(list, at);
+    if (entry.tag != (has_mask ? of_mask : of_group) && entry.tag != of_others) continue;
+    entry.permissions = 0;
+    std::memcpy(list.data() + at, &entry, sizeof entry);
+  }
+  return list;
+}
+
+void set_list(int fd, const char* name, const std::string& list) {
+  if (sys::fsetxattr(fd, name, list.data(), list.size()) == -EBADF)
+    sys::setxattr(path_of_open(fd).c_str(), name, list.data(), list.size());
+}
+
 }  // namespace
 
 void copy_attributes(int fd, int old) { carry_over(fd, old, {.users = true, .rights = true}); }
 
 uint32_t without_access_list(int fd, uint32_t permissions) {
-  // The format of the kernel (include/uapi/linux/posix_acl_xattr.h), little-endian.
-  struct Entry {
-    uint16_t tag;
-    uint16_t permissions;
-    uint32_t id;
-  };
-  constexpr size_t header = sizeof(uint32_t);
-  constexpr uint16_t of_group = 4;
   const auto list = value_of(fd, access_list);
   if (!list.ok()) return permissions;
-  for (size_t at = header; at + sizeof(Entry) <= list->size(); at += sizeof(Entry)) {
-    Entry entry = {};
-    std::memcpy(&entry, list->data() + at, sizeof entry);
+  for (size_t at = list_header; is_entry(*list, at); at += sizeof(ListEntry)) {
+    const ListEntry entry = entry_at(*list, at);
     if (entry.tag == of_group)
       return permissions & (~static_cast<uint32_t>(S_IRWXG) | (entry.permissions & 7U) << 3);
   }
@@ -123,10 +152,18 @@ Status note_default_list(file::FileSystem& fs, const file::Map& map, int directo
   return fs.pool.fence();
 }
 
-bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory) {
+NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory) {
   const auto list = value_of(directory, default_access_list);
   const auto noted = file::get_xattr(fs, map, noted_default_list);
-  return !list.ok() || (noted.ok() && *noted == *list);
+  return {false, list.ok() && noted.ok() && *noted == *list ? *list : ""};
+}
+
+void give_list(int fd, const NewFileList& wanted, bool is_directory) {
+  if (wanted.is_from_directory) return;
+  drop_access_lists(fd);
+  if (wanted.list.empty()) return;
+  set_list(fd, access_list, without_others(wanted.list));
+  if (is_directory) set_list(fd, default_access_list, wanted.list);
 }
 
 bool has_system_attributes(file::FileSystem& fs, const file::Map& map) {

@@ -36,8 +36,17 @@ void drop_access_lists(int fd);
 // Notes the default access list of a directory of another user, who may set another one for files
 // that the drain makes there. The caller has just opened it to list it.
 Status note_default_list(file::FileSystem& fs, const file::Map& map, int directory);
-// Is the default access list the one that was noted, or is there none?
-bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory);
+// The access list of what a drain makes in a directory.
+struct NewFileList {
+  bool is_from_directory = true;  // its default list, as the file system gives it
+  std::string list;               // otherwise; "": none
+};
+// In a directory of another user: the default list if it still is the one that was noted.
+NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory);
+// Gives it to a file or directory that was just made and has mode 0600 or 0700. Its owner may have
+// set another default list in the moment before, so what the file system gave is dropped. Nobody
+// else gets permissions before the mode is set. The descriptor may be opened with O_PATH.
+void give_list(int fd, const NewFileList& wanted, bool is_directory);
 
 // Does the pool give the file attributes that are not users' own, such as capabilities?
 bool has_system_attributes(file::FileSystem& fs, const file::Map& map);

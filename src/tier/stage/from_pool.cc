@@ -81,7 +81,7 @@ int64_t set_attributes_of(const FileToMake& made, const file::Attributes& wanted
   const auto permissions =
       give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, made.path);
   int64_t result = 0;
-  if (!made.gets_lists) drop_access_lists(fd.get());
+  if (!S_ISLNK(wanted.mode)) give_list(fd.get(), made.list, false);
   if (!S_ISLNK(wanted.mode)) {  // a symbolic link has no mode
     if (!permissions.ok()) return -permissions.code();
     // The umask of the process has cleared some bits.

@@ -274,6 +274,9 @@ int64_t fgetxattr(int fd, const char* name, void* value, size_t size) {
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size) {
   return call(SYS_fsetxattr, fd, name, value, size, 0);
 }
+int64_t setxattr(const char* path, const char* name, const void* value, size_t size) {
+  return call(SYS_setxattr, path, name, value, size, 0);
+}
 int64_t fremovexattr(int fd, const char* name) { return call(SYS_fremovexattr, fd, name); }
 int64_t removexattr(const char* path, const char* name) {
   return call(SYS_removexattr, path, name);

@@ -73,6 +73,7 @@ int64_t set_present_times(int fd);
 int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);
+int64_t setxattr(const char* path, const char* name, const void* value, size_t size);
 int64_t fremovexattr(int fd, const char* name);
 int64_t removexattr(const char* path, const char* name);
 // Lists the attributes of a name, and of a symbolic link itself.
