@@ -112,6 +112,8 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
   if (result == 0) result = marks_of(directory.get(), &record->marks);
   if (result < 0) return sys::failed(result, "stat", path);
   record->directory_owner = st.st_uid;
+  if (record->directory_rights == 0)
+    record->directory_rights = noted_rights(st.st_uid, st.st_gid, st.st_mode);
   return Status();
 }
 
@@ -181,6 +183,7 @@ Result<OpenCovered> open_covered(const Cover& cover) {
   CAIRN_TRY_ASSIGN(record, read_record(fs, cover.covers, cover.name));
   OpenCovered covered;
   covered.owner = record.owner;
+  covered.directory_rights = record.directory_rights;
   CAIRN_TRY_ASSIGN(found, open_and_look(fs, record, cover.path, &covered.directory));
   if (found != Covered::other && found != Covered::gone) return covered;
   covered.directory.reset();

@@ -36,6 +36,7 @@ Status accept_covered(const Cover& cover, const Notice& notice);
 struct OpenCovered {
   sys::Descriptor directory;
   uint64_t owner = no_owner;  // CoverRecord::owner
+  uint64_t directory_rights = 0;
 };
 Result<OpenCovered> open_covered(const Cover& cover);
 bool is_another(Covered found);

@@ -164,6 +164,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   CAIRN_TRY_ASSIGN(covered, open_covered(cover));
   if (!covered.directory.ok()) return Status();  // the directory is gone; nothing is to be drained
   state.owner = covered.owner;
+  state.top_rights = covered.directory_rights;
   state.beneath = Beneath(std::move(covered.directory), cover.path);
   remove_claims_left(state.beneath.fd());
   state.aside = aside_name(fs);

@@ -165,7 +165,8 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
   const bool is_foreign = made < 0 && has_names;
   // A drain that was killed may have made the directory: the pool knows the names it put there.
   const uint64_t newest = is_known ? uint64_t{item.listed.lower.size} : 0;
-  const file::Witness witness = directory_witness(item.state.known, st, newest);
+  file::Witness witness = directory_witness(item.state.known, st, newest);
+  if (is_known) witness.rights = item.listed.lower.rights;
   const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
   if (!status.ok()) {
     // The directory was removed or renamed in the pool just now. The new one is removed again, if

@@ -17,17 +17,33 @@ namespace {
 
 constexpr int attempts = 5;
 
-// Opens the file in lower whose attributes go to the file that replaces it (set_attributes). -1: a
-// file that the pool does not remember gives none.
-Result<sys::Descriptor> open_replaced(const DrainState& state, const file::Listed& listed,
-                                      int directory, const std::string& path) {
-  if (!listed.has_lower) return sys::Descriptor();
-  const int64_t opened = sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (opened == -EMFILE || opened == -ENFILE) return sys::failed(opened, "open", path);
-  if (opened < 0) return sys::Descriptor();
-  sys::Descriptor old(static_cast<int>(opened));
-  if (check_file(old.get(), state.known, listed.lower) < 0) old.reset();
-  return old;
+// The file in lower that a new one replaces, or that has its bytes under an old name.
+struct OldFile {
+  sys::Descriptor fd;  // opened with O_PATH: its mode or a lease may forbid more
+  sys::FileStat st = {};
+  file::Witness remembered;
+};
+
+// None: lower has no such file, or another one.
+Result<std::optional<OldFile>> open_old_file(const DrainName& item, int directory, bool replaces) {
+  DrainState& state = item.state;
+  constexpr int flags = O_PATH | O_NOFOLLOW;
+  OldFile old;
+  int64_t opened = -ENOENT;
+  if (replaces) {
+    old.remembered = item.listed.lower;
+    opened = sys::openat(directory, item.listed.name, flags);
+  } else if (const std::string path = old_path_of_file(item, &old.remembered); !path.empty()) {
+    opened = state.beneath.open(path, flags);
+  }
+  if (opened == -EMFILE || opened == -ENFILE)
+    return sys::failed(opened, "open", item.where.path + "/" + name_of(item.listed));
+  if (opened < 0) return std::optional<OldFile>();
+  old.fd = sys::Descriptor(static_cast<int>(opened));
+  if (sys::fstat(old.fd.get(), &old.st) < 0 || !S_ISREG(old.st.st_mode) ||
+      !is_remembered(state.known, old.remembered, old.st))
+    return std::optional<OldFile>();
+  return std::optional<OldFile>(std::move(old));
 }
 
 // Checks that lower has room for a file. A drain while programs run tries each file again and
@@ -44,22 +60,11 @@ Status check_room_for(const DrainState& state, const file::Attributes& wanted, i
               static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
 }
 
-// The attributes of a file that replaces the remembered one.
-file::Attributes attributes_of_replaced(const DrainState& state, const file::Listed& listed,
-                                        int directory, file::Attributes wanted) {
-  sys::FileStat st = {};
-  if (sys::lstatat(directory, listed.name, &st) == 0 && S_ISREG(st.st_mode) &&
-      is_remembered(state.known, listed.lower, st))
-    keep_rights_of_lower(listed.lower, st, &wanted);
-  return wanted;
-}
-
 Status write_regular(const DrainName& item, file::Attributes wanted, int directory, Aside* aside) {
   DrainState& state = item.state;
   const file::Listed& listed = item.listed;
   const std::string path = item.where.path + "/" + name_of(listed);
   const bool replaces = aside->expected == InLower::remembered;
-  if (replaces) wanted = attributes_of_replaced(state, listed, directory, wanted);
   CAIRN_TRY(check_room_for(state, wanted, directory, path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
@@ -74,8 +79,11 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   give_list(to, replaces ? NewFileList{false, ""} : item.lower.list_of_new(), false);
   CAIRN_TRY(copy_contents(state.fs, item.map, to, path,
                           [&](uint64_t bytes) { return state.advance(bytes); }));
-  CAIRN_TRY_ASSIGN(old, open_replaced(state, listed, directory, path));
-  return set_attributes(state.fs, item.map, wanted, to, old.get(), path);
+  CAIRN_TRY_ASSIGN(old, open_old_file(item, directory, replaces));
+  if (!old) return set_attributes(state.fs, item.map, wanted, to, -1, path);
+  drop_access_lists(to);
+  wanted = merge_rights_of_new(old->remembered, old->st, wanted);
+  return set_attributes(state.fs, item.map, wanted, to, old->fd.get(), path);
 }
 
 // Removes a directory in lower whose name the pool has given to something else.
@@ -149,6 +157,7 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   aside->mark = has_ticked && item.map.inode->links.load() == 1 &&
                 !file::is_pinned(item.state.fs, item.map.number);
   const file::Attributes wanted = attributes_now(item.state.fs, item.map);
+  aside->rights = noted_rights(wanted.uid, wanted.gid, wanted.mode);
   Status status = item.state.journal.write({item.where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = item.state.done;
   if (status.ok())
@@ -193,10 +202,18 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
   if (S_ISREG(aside->st.st_mode))
     item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
   if (item.map.inode->links.load() > 1)
-    note_linked(item.state, item.where, item.listed, item.map,
-                witness_of(item.state.known, aside->st), aside->from);
+    note_linked(item.state, item.where, item.listed, item.map, witness_of(item.state, *aside),
+                aside->from);
   return Tried::done;
 }
+
+namespace {
+
+bool is_believed_or_of_pool(const DrainName& item, uint32_t uid) {
+  return is_believed(uid, item.state.owner) || uid == attributes_now(item.state.fs, item.map).uid;
+}
+
+}  // namespace
 
 bool take_same_special(const DrainName& item) {
   const auto type = static_cast<uint32_t>(item.map.inode->mode.load()) & S_IFMT;
@@ -205,7 +222,7 @@ bool take_same_special(const DrainName& item) {
   const uint64_t changed = change_time(item.state.fs, item.map);
   const auto directory = static_cast<int>(item.lower.fd());
   if (look(item.state.known, directory, item.listed, &st) != InLower::other ||
-      (st.st_mode & S_IFMT) != type ||
+      !is_believed_or_of_pool(item, st.st_uid) || (st.st_mode & S_IFMT) != type ||
       !is_same_special(item.state.fs, directory, item.listed.name, item.map, st))
     return false;
   if (!item.state.fs.pool.is_volatile && !item.lower.sync().ok()) return false;

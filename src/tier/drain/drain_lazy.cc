@@ -24,6 +24,7 @@ Status set_present_times(DrainState& state, JournalRecord record, int fd, const 
   record.change_time = 0;
   CAIRN_TRY(state.journal.write(record));
   const int64_t result = sys::set_present_times(fd);
+  if (result == -EACCES) return Status();  // it may not write to the file either: the times stay
   return result < 0 ? sys::failed(result, "times", path) : Status();
 }
 
@@ -113,7 +114,7 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
     return LazyWay::conflicting;
   const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
                           listed.lower.birth != 0;
-  const bool is_ours = !may_be_written_by_others(st, state.owner);
+  const bool is_ours = !may_have_been_written_by_others(listed.lower, st, state.owner);
   return is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
@@ -166,9 +167,13 @@ bool drain_lazy(const DrainName& item) {
     wanted.uid = st.st_uid;
     wanted.gid = st.st_gid;
   }
-  keep_rights_of_lower(item.listed.lower, st, &wanted);
-  const Rights rights{wanted.uid, wanted.gid, wanted.mode,
-                      has_system_attributes(item.state.fs, item.map)};
+  const file::Attributes in_pool = wanted;
+  const uint64_t noted = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
+  wanted = merge_rights(item.listed.lower, st, in_pool);
+  // A capability acts for the owner that the file had when the program set it.
+  const bool has_attributes = wanted.uid == in_pool.uid && wanted.gid == in_pool.gid &&
+                              has_system_attributes(item.state.fs, item.map);
+  const Rights rights{wanted.uid, wanted.gid, wanted.mode, has_attributes};
   const LazyWay way = way_for(item.state, item.listed, st, rights);
   if (way == LazyWay::conflicting) {
     const std::string text =
@@ -177,7 +182,8 @@ bool drain_lazy(const DrainName& item) {
     return true;
   }
   if (way == LazyWay::anew) {
-    const Status status = drain_anew(item, {fd.get(), st, wanted, time});
+    const file::Attributes of_new = merge_rights_of_new(item.listed.lower, st, in_pool);
+    const Status status = drain_anew(item, {fd.get(), st, of_new, time, noted});
     const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
     if (status.ok() || item.state.cancelled) return true;
     if (!may_be_in_place) {
@@ -190,6 +196,7 @@ bool drain_lazy(const DrainName& item) {
   }
   file::Witness witness = item.listed.lower;
   witness.mtime = wanted.mtime;
+  witness.rights = noted;
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
   if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
@@ -211,6 +218,7 @@ bool drain_lazy(const DrainName& item) {
   // After a failure too, because the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
     witness = witness_of(item.state.known, st);
+    witness.rights = status.ok() ? noted : uint64_t{item.listed.lower.rights};
     const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
     if (status.ok() && set.code() != ENOENT) status = set;
     if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));

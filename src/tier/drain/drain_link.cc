@@ -60,9 +60,11 @@ bool drain_link(const DrainName& item) {
   aside.name = item.state.aside;
   aside.mark = false;  // finish_links() does it when all names are written
   aside.st = first;
+  aside.rights = linked.witness.rights;
   if (look(item.state.known, fd, item.listed, &st) != InLower::nothing && is_same_file(st, first)) {
     // An earlier drain has linked the name.
-    const file::Witness witness = witness_of(item.state.known, st);
+    file::Witness witness = witness_of(item.state.known, st);
+    witness.rights = linked.witness.rights;
     const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
     if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
     return true;

@@ -96,6 +96,7 @@ bool drain_moved(const DrainName& item, InLower expected) {
   aside.name = item.state.aside;
   aside.expected = expected;
   aside.from.change_time = before.time;
+  aside.rights = before.witness.rights;
   aside.from.drained = item.map.inode->drained.load();
   if (!only_the_name_has_changed(item.state, item.where, item.listed, item.map, before) ||
       !still_names(item.state.fs, item.where, item.listed, item.map))

@@ -56,20 +56,36 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
+bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& st,
+                   file::Attributes* wanted) {
+  {
+    const pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return false;
+    *wanted = with_rights(state.fs, file::attributes_of(state.fs, where.map));
+  }
+  file::Witness top;
+  top.rights = state.top_rights;
+  const auto old = state.old_rights.find(where.inode);
+  if (old != state.old_rights.end())
+    *wanted = merge_rights(old->second.witness, old->second.st, *wanted);
+  else
+    *wanted = merge_rights(where.witness ? *where.witness : top, st, *wanted);
+  return true;
+}
+
 void take_over(DrainState& state, const Where& where, int directory) {
   if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
-  file::Attributes wanted = attributes_now(state.fs, where.map);
   sys::FileStat st = {};
-  if (where.witness && sys::fstat(directory, &st) == 0)
-    keep_rights_of_lower(*where.witness, st, &wanted);
+  file::Attributes wanted;
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
-  if (wanted.uid == keeps_owner || sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
+  if (sys::fstat(directory, &st) < 0 || !wanted_rights(state, where, st, &wanted) ||
+      wanted.uid == keeps_owner || st.st_uid == wanted.uid ||
       sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
     return;
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
-  if (sys::fstat(directory, &st) == 0) state.lower.note_rights(where.inode, st).ignore();
+  if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
 }
 
 const NewFileList& LowerDirectory::list_of_new() {

@@ -87,6 +87,7 @@ struct DrainState {
   DrainReport& report;
   Beneath beneath;            // the covered directory
   uint64_t owner = no_owner;  // CoverRecord::owner
+  uint64_t top_rights = 0;    // CoverRecord::directory_rights
   Journal journal;
   uint64_t links_until = 0;  // as earlier drains have left it
   std::string aside;         // the temporary name of files that this drain writes
@@ -102,6 +103,12 @@ struct DrainState {
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
   // The paths in lower of directories that were moved in the pool.
   std::unordered_map<uint64_t, std::string> old_paths;
+  // The rights that these directories have there, by the inode.
+  struct OldRights {
+    file::Witness witness;
+    sys::FileStat st;
+  };
+  std::unordered_map<uint64_t, OldRights> old_rights;
   sys::Descriptor kept;                    // the kept directory, once there is one
   std::unordered_set<uint64_t> skipped;    // directories that lower did not take
   std::unordered_set<uint64_t> open;       // inodes that were open when the drain began
@@ -166,6 +173,9 @@ Status remember(DrainState& state, const Where& where, const std::string& name,
 // If the pool has given a directory another owner, does so in lower, and removes the access lists
 // that the former owner may have set: new files would get them.
 void take_over(DrainState& state, const Where& where, int directory);
+// What a directory in lower (`st`) is to have by the end of the drain. False: there is no seat.
+bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& st,
+                   file::Attributes* wanted);
 
 // Called before a name of this file is removed or replaced, or another one is made: that changes
 // the ctime under its other names.
@@ -249,7 +259,11 @@ bool drain_moved(const DrainName& item, InLower expected);
 // The path in lower of the name that had the slot `unit` - 1 of directory `parent`; "" if it is not
 // known any more. `*listed`: the name that has the slot now.
 std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file::Listed* listed);
-// Notes in DrainState::old_paths where lower has a directory of `where` that was moved there.
+// Where lower has the file of an item that was renamed, alone or with a directory above it; "" if
+// that is not known. `*remembered`: what the pool remembers of the file there.
+std::string old_path_of_file(const DrainName& item, file::Witness* remembered);
+// Notes in DrainState::old_paths where lower has a directory of `where` that was moved there, and
+// its rights.
 void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
                    const file::Map& map);
 // The directory that lower had at `path` was moved to `kept`.
@@ -268,6 +282,7 @@ struct LazyFile {
   const sys::FileStat& st;
   const file::Attributes& wanted;
   uint64_t change_time;
+  uint64_t rights;  // as in Aside
 };
 // Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
 // the name. The caller holds the ImportLock. ESTALE: the file has changed meanwhile. EACCES: the
@@ -282,10 +297,12 @@ struct Aside {
   InLower expected = InLower::nothing;
   uint64_t shape = 0;  // of the inode when the copy began
   CopiedFrom from;
-  int64_t clock = 0;         // clock_set_to() when the copy began
-  bool mark = true;          // the inode then counts as drained as of `from`
+  uint64_t rights = 0;  // of the pool (noted_rights), which `st` has where lower did not differ
+  int64_t clock = 0;    // clock_set_to() when the copy began
+  bool mark = true;     // the inode then counts as drained as of `from`
   bool has_company = false;  // other temporary files are open, and are closed before a retry
 };
+file::Witness witness_of(const DrainState& state, const Aside& aside);
 // Renames the temporary file to its name, if lower still has there what was expected, and notes it
 // in the pool. False: it failed, and a report was made.
 bool publish(const DrainName& item, const Aside& aside);

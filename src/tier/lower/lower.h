@@ -129,8 +129,8 @@ class LowerTree final : public file::Lower {
   // Notes in the witnesses of this directory and those above it that Cairn has changed something
   // at or below it in lower at `newest`.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // Notes the rights of a directory, which a drain has just set.
-  Status note_rights(uint64_t directory, const sys::FileStat& st);
+  // Notes the owner of a directory, which a drain has just set.
+  Status note_owner(uint64_t directory, const sys::FileStat& st);
   // Calls visit(inode, newest time of its witness) for a directory and those above it, without the
   // top. The visit may change the time; false ends the walk.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;

@@ -59,8 +59,8 @@ Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::At
                       int fd, int old, const std::string& path) {
   CAIRN_TRY_ASSIGN(permissions, give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path));
   const bool carries = may_carry_rights(fd, old);
-  if (old >= 0 && !carries) permissions = without_access_list(old, permissions);
   CAIRN_TRY(export_attributes(fs, map, fd, old, carries));
+  permissions = permissions_with(fs, map, fd, old, permissions);
   return set_mode_and_times(fd, permissions, wanted.atime, wanted.mtime, path);
 }
 

@@ -281,6 +281,12 @@ int64_t fremovexattr(int fd, const char* name) { return call(SYS_fremovexattr, f
 int64_t removexattr(const char* path, const char* name) {
   return call(SYS_removexattr, path, name);
 }
+int64_t getxattr(const char* path, const char* name, void* value, size_t size) {
+  return call(SYS_getxattr, path, name, value, size);
+}
+int64_t listxattr(const char* path, char* list, size_t size) {
+  return call(SYS_listxattr, path, list, size);
+}
 int64_t llistxattr(const char* path, char* list, size_t size) {
   return call(SYS_llistxattr, path, list, size);
 }

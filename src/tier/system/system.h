@@ -72,6 +72,8 @@ int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtim
 int64_t set_present_times(int fd);
 int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
+int64_t getxattr(const char* path, const char* name, void* value, size_t size);
+int64_t listxattr(const char* path, char* list, size_t size);
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);
 int64_t setxattr(const char* path, const char* name, const void* value, size_t size);
 int64_t fremovexattr(int fd, const char* name);
