@@ -82,7 +82,7 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   CAIRN_TRY_ASSIGN(old, open_old_file(item, directory, replaces));
   if (!old) return set_attributes(state.fs, item.map, wanted, to, -1, path);
   drop_access_lists(to);
-  wanted = merge_rights_of_new(old->remembered, old->st, wanted);
+  wanted = merge_rights(old->remembered, old->st, wanted, true);
   return set_attributes(state.fs, item.map, wanted, to, old->fd.get(), path);
 }
 

@@ -182,7 +182,7 @@ bool drain_lazy(const DrainName& item) {
     return true;
   }
   if (way == LazyWay::anew) {
-    const file::Attributes of_new = merge_rights_of_new(item.listed.lower, st, in_pool);
+    const file::Attributes of_new = merge_rights(item.listed.lower, st, in_pool, true);
     const Status status = drain_anew(item, {fd.get(), st, of_new, time, noted});
     const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
     if (status.ok() || item.state.cancelled) return true;

@@ -79,9 +79,10 @@ void take_over(DrainState& state, const Where& where, int directory) {
   file::Attributes wanted;
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
-  if (sys::fstat(directory, &st) < 0 || !wanted_rights(state, where, st, &wanted) ||
-      wanted.uid == keeps_owner || st.st_uid == wanted.uid ||
-      sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
+  if (sys::fstat(directory, &st) < 0) return;
+  st.st_mode = (st.st_mode & S_IFMT) | without_access_list(directory, st.st_mode & 07777);
+  if (!wanted_rights(state, where, st, &wanted) || wanted.uid == keeps_owner ||
+      st.st_uid == wanted.uid || sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
     return;
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain

@@ -135,18 +135,16 @@ bool is_open_to_others(uint32_t uid, uint32_t mode, uint64_t owner) {
   return !is_believed(uid, owner) || (mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
-// One of two values: the pool's if the program has changed it.
-uint32_t merged(uint32_t before, uint32_t pool, uint32_t lower, uint32_t bits) {
-  return ((pool ^ before) & bits) == 0 ? lower & bits : pool & bits;
-}
+constexpr uint32_t usual_bits = permissions & ~set_ids;
 
+// `owner`: of the file or directory with these permissions.
 uint32_t merged_permissions(const Noted& before, const file::Attributes& pool,
-                            const sys::FileStat& lower) {
-  constexpr uint32_t usual = permissions & ~set_ids;
-  const uint32_t bits = merged(before.mode, pool.mode, lower.st_mode, usual);
-  if (!S_ISDIR(lower.st_mode)) return bits;
+                            const sys::FileStat& lower, uint32_t owner) {
+  if (((pool.mode ^ before.mode) & usual_bits) != 0) return pool.mode & usual_bits;
+  if (owner != lower.st_uid) return pool.mode & lower.st_mode & usual_bits;
   // A drain gives the owner more permissions while it works in a directory.
-  return bits & (~static_cast<uint32_t>(S_IRWXU) | (lower.st_mode & pool.mode));
+  const uint32_t both = S_ISDIR(lower.st_mode) ? S_IRWXU : 0;
+  return lower.st_mode & (pool.mode | ~both) & usual_bits;
 }
 
 // A set-ID bit acts for the owner or group that the file had when somebody set it.
@@ -174,29 +172,20 @@ bool may_have_been_written_by_others(const file::Witness& remembered, const sys:
 }
 
 file::Attributes merge_rights(const file::Witness& remembered, const sys::FileStat& lower,
-                              const file::Attributes& pool) {
+                              const file::Attributes& pool, bool is_new) {
   if (remembered.rights == 0) return pool;
   const Noted before(remembered.rights);
   file::Attributes wanted = pool;
   if (pool.uid == before.uid) wanted.uid = lower.st_uid;
   if (digest_of(pool.gid) == before.group) wanted.gid = lower.st_gid;
-  uint32_t mode = merged_permissions(before, pool, lower);
+  const uint32_t owner = is_new && geteuid() != 0 ? geteuid() : wanted.uid;
+  uint32_t mode = merged_permissions(before, pool, lower, owner);
   for (const uint32_t bit : {uint32_t{S_ISUID}, uint32_t{S_ISGID}}) {
-    const uint32_t wished = merged(before.mode, pool.mode, lower.st_mode, bit);
-    if (may_act_for(bit, wanted, pool, lower)) mode |= wished;
+    const bool is_changed = ((pool.mode ^ before.mode) & bit) != 0;
+    const bool is_wished = ((is_changed ? pool.mode : lower.st_mode) & bit) != 0;
+    if (is_wished && may_act_for(bit, wanted, pool, lower)) mode |= bit;
   }
   wanted.mode = (pool.mode & ~permissions) | mode;
-  return wanted;
-}
-
-file::Attributes merge_rights_of_new(const file::Witness& remembered, const sys::FileStat& lower,
-                                     const file::Attributes& pool) {
-  file::Attributes wanted = merge_rights(remembered, lower, pool);
-  const uint32_t owner = geteuid() == 0 ? wanted.uid : geteuid();
-  const bool is_changed =
-      ((pool.mode ^ Noted(remembered.rights).mode) & ~set_ids & permissions) != 0;
-  if (remembered.rights != 0 && owner != lower.st_uid && !is_changed)
-    wanted.mode &= ~permissions | set_ids | (pool.mode & lower.st_mode);
   return wanted;
 }
 

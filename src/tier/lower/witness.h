@@ -72,14 +72,12 @@ struct Rights {
   bool has_attributes = false;  // capabilities and the like
 };
 // The attributes of the pool, with owner, group and permissions as they are in lower by now where
-// the program has not changed them in the pool. A set-ID bit stays only if pool or lower has it
-// together with the same owner or group. `remembered`, `lower`: of the same file or directory.
+// the program has not changed them in the pool. If they then have another owner than in lower, there
+// are no permissions that are not both there and in the pool. A set-ID bit stays only if pool or
+// lower has it together with the same owner or group. `remembered`, `lower`: of the same file or
+// directory. `is_new`: of a new file, which this process owns unless it is root's.
 file::Attributes merge_rights(const file::Witness& remembered, const sys::FileStat& lower,
-                              const file::Attributes& pool);
-// The same for a new file, which this process owns unless it is root's. If it gets another owner
-// than the one in lower, it has no permissions that it has not both there and in the pool.
-file::Attributes merge_rights_of_new(const file::Witness& remembered, const sys::FileStat& lower,
-                                     const file::Attributes& pool);
+                              const file::Attributes& pool, bool is_new = false);
 // Would the bytes in lower act for another user or group with these rights than they do now?
 bool gives_rights(const sys::FileStat& st, const Rights& wanted);
 // May the bytes that are in lower now have these rights? Not if another user may have written them

@@ -202,7 +202,7 @@ class Witness(TrustCase):
             self.assertEqual(os.listxattr(sub), [])
             for path in (sub, os.path.join(sub, "below")):
                 self.assertEqual((os.stat(path).st_uid, os.stat(path).st_mode & 0o777),
-                                 (ROOT, 0o755 if path == sub else 0o750))
+                                 (ROOT, 0o700 if path == sub else 0o750))
             world.as_user(MALLORY, "cat", "sub/s", expect=1)
             world.as_user(MALLORY, "sh", "-c", "echo x > sub/mine", expect=2)
 
