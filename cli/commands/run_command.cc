@@ -174,7 +174,9 @@ struct Run {
       const bool lost = claim_of(directory).is_lost(pool_of_run);
       Pool pool = attach_or_create(context.config, lanes);
       before = shortage_of(pool.get(), pool.info());
+      look_at_launcher();
       look_at_lifetime(pool);
+      if (!context.json) warn_all(warnings);
       try {
         const Fresh from = fresh_start();
         hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
@@ -272,6 +274,17 @@ struct Run {
     return start;
   }
 
+  // Warns if the launcher's files lie in DIR, where its processes under Cairn see the pool's files.
+  void look_at_launcher() {
+    const std::string shared = launcher_directory();
+    if (shared.empty() || !lies_in(shared, directory) || !is_first_rank()) return;
+    warnings.push_back(fmt::format(
+        "{}: the MPI's launcher shares files with its processes there, in the covered directory "
+        "{}: they do not see each other's, and MPI_Init fails; set TMPDIR to a directory outside "
+        "of {}",
+        shared, directory, directory));
+  }
+
   // Warns if the end of the job, or a logout, would remove the pool with undrained data, or DIR
   // with drained ones. Of the ranks of a job, the one that begins the cover does it.
   void look_at_lifetime(const Pool& pool) {
@@ -282,7 +295,6 @@ struct Run {
     if (begun && is_rank()) return;
     for (const std::string& path : {pool.path(), directory})
       for (std::string& text : lifetime_warnings(path)) warnings.push_back(std::move(text));
-    if (!context.json) warn_all(warnings);
   }
 
   int start(const std::vector<std::pair<std::string, std::string>>& variables) const {

@@ -175,7 +175,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   // While programs run, drain_file.cc checks the room for each file, and writes those that fit.
-  if (!calls.while_running || calls.while_running->at_end) CAIRN_TRY(check_room(state, plan));
+  if (!state.leaves_busy_files()) CAIRN_TRY(check_room(state, plan));
   state.total = plan.bytes;
   CAIRN_TRY(state.journal.begin_drain(state.begun));
   create(state, top);

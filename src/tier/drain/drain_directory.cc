@@ -63,9 +63,9 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
               const file::Map& map, InLower in_lower, const sys::FileStat& st) {
   const std::string path = where.path + "/" + name_of(listed);
   if (S_ISDIR(st.st_mode)) {
-    // Any directory will do, except one that this directory has replaced in the pool.
-    const bool is_replaced =
-        in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
+    // Any directory will do, except one that this directory has replaced in the pool. That one may
+    // lie in a directory that earlier drains have made and not finished.
+    const bool is_replaced = in_lower == InLower::remembered && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
     const Status status = replace_tree(state, where, fd, listed);
     if (status.ok()) forget(state, where, listed);

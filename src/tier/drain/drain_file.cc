@@ -50,7 +50,7 @@ Result<std::optional<OldFile>> open_old_file(const DrainName& item, int director
 // again, and should not write so many bytes in vain.
 Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
                       const std::string& path) {
-  if (!state.calls.while_running || state.calls.while_running->at_end) return Status();
+  if (!state.leaves_busy_files()) return Status();
   struct statfs st = {};
   if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
@@ -129,11 +129,6 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
   if (has_changed(state, map, aside)) return Tried::again;
   state.failed(path, status);
   return Tried::failed;
-}
-
-// May a file that programs are writing be left to a later drain?
-bool is_left_when_busy(const DrainState& state) {
-  return state.calls.while_running && !state.calls.while_running->at_end;
 }
 
 }  // namespace
@@ -297,10 +292,10 @@ bool needs_writing(const DrainName& item, InLower* expected) {
 void drain_name(const DrainName& item) {
   InLower expected = InLower::nothing;
   if (!needs_writing(item, &expected)) return;
-  const int most = is_left_when_busy(item.state) ? 1 : attempts;
+  const int most = item.state.leaves_busy_files() ? 1 : attempts;
   Tried tried = Tried::again;
   for (int i = 0; i < most && tried == Tried::again; ++i) tried = try_once(item, expected);
-  if (tried == Tried::again && is_left_when_busy(item.state))
+  if (tried == Tried::again && item.state.leaves_busy_files())
     postpone(item.state, item.where, item.map);
   else if (tried == Tried::again)
     item.state.failed(item.where.path + "/" + name_of(item.listed),

@@ -16,6 +16,10 @@
 namespace cairn::tier {
 namespace {
 
+// How long a drain beside programs waits for a process that stages the file. That process may wait
+// for room, which only the rest of the drain can make.
+constexpr uint64_t patience_ns = 20'000'000;
+
 // Sets the times to the present time, which a process may do that may write the file but does not
 // own it. The program that set them could do no more either. That time is not known before, so the
 // journal announces it; if this drain is killed, the next one sets the times again.
@@ -81,15 +85,6 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
                          O_RDONLY | O_NONBLOCK);
 }
 
-// Has the file other names in lower? This is a hint: the caller still compares the file with what
-// the pool remembers.
-bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
-  sys::FileStat st = {};
-  const int64_t directory = lower.fd();
-  return directory >= 0 && sys::lstatat(static_cast<int>(directory), listed.name, &st) == 0 &&
-         S_ISREG(st.st_mode) && st.st_nlink > 1;
-}
-
 constexpr const char* conflict_text =
     "its attributes were changed in the pool, and it changed there outside Cairn";
 
@@ -100,13 +95,18 @@ enum class LazyWay : uint8_t {
   conflicting  // both are kept
 };
 
+// A file with several names in lower becomes a new file, because the other names keep its times and
+// attributes: some are files of their own in the pool, others were removed in the pool and wait for
+// their removal in lower, which compares the times.
 // The file itself gets another owner, group or mode only if it has not changed at all since it was
 // imported, and nobody else could write to it before. Otherwise another user may hold it open for
 // writing.
 LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
                 const Rights& wanted) {
   const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
-  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode && !wanted.has_attributes)
+  const bool has_one_name = st.st_nlink == 1;
+  if (has_one_name && st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode &&
+      !wanted.has_attributes)
     return LazyWay::in_place;
   Rights given = wanted;
   if (geteuid() != 0) given.uid = geteuid();  // a new file is this user's
@@ -115,21 +115,21 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
   const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
                           listed.lower.birth != 0;
   const bool is_ours = !may_have_been_written_by_others(listed.lower, st, state.owner);
-  return is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
+  return has_one_name && is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
 }  // namespace
 
 bool drain_lazy(const DrainName& item) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
-  // Its other names in lower are separate files in the pool and keep their attributes. So this one
-  // becomes a new file.
-  if (has_other_names(item.lower, item.listed) &&
-      lower_of(item.state.fs).stage(item.map.number).ok())
-    return false;
-  const ImportLock lock(item.state.fs, item.map);
+  const ImportLock lock(item.state.fs, item.map,
+                        item.state.leaves_busy_files() ? patience_ns : ImportLock::forever);
   if (!lock.ok()) {
     item.state.failed(path, pool::no_seat(item.state.fs.pool));
+    return true;
+  }
+  if (!lock.is_held()) {
+    postpone(item.state, item.where, item.map);
     return true;
   }
   if ((item.map.inode->flags.load() & format::flag_lazy) == 0) return false;
@@ -184,7 +184,8 @@ bool drain_lazy(const DrainName& item) {
   if (way == LazyWay::anew) {
     const file::Attributes of_new = merge_rights(item.listed.lower, st, in_pool, true);
     const Status status = drain_anew(item, {fd.get(), st, of_new, time, noted});
-    const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
+    const bool may_be_in_place =
+        status.code() == EACCES && st.st_nlink == 1 && !gives_rights(st, rights);
     if (status.ok() || item.state.cancelled) return true;
     if (!may_be_in_place) {
       if (status.code() == ESTALE)
@@ -199,8 +200,7 @@ bool drain_lazy(const DrainName& item) {
   witness.rights = noted;
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
-  if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
-      announce(item.state.fs, item.where.inode) == 0) {
+  if (item.state.leaves_busy_files() && announce(item.state.fs, item.where.inode) == 0) {
     item.state.waiting.insert(item.where.inode);
     return true;
   }

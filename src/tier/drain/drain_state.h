@@ -142,6 +142,10 @@ struct DrainState {
     return clean_so_far() && !have_names_changed() && postponed.empty() && calls.only == nullptr &&
            (!calls.while_running || !is_left_to_later(DrainMode::inherit));
   }
+  // Are files that programs are using left to a later drain?
+  [[nodiscard]] bool leaves_busy_files() const {
+    return calls.while_running && !calls.while_running->at_end;
+  }
   // Does the rule of this drain leave names with this mode to a later one, quiet or not?
   [[nodiscard]] bool is_left_to_later(DrainMode mode) const {
     if (!calls.while_running) return false;
