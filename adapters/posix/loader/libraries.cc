@@ -87,6 +87,7 @@ Needs::~Needs() {
 }
 
 bool Needs::has_others_below() const {
+  if (is_name_hidden_) return true;
   for (const Library* one = first_; one != nullptr; one = one->next)
     if (one->loadable.copied || one->hidden) return true;
   return false;
@@ -349,7 +350,7 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
   if (asker.runpath == nullptr) search(asker.rpath, name, asker.path, &place);
   search(library_path_, name, asker.path, &place);
   search(asker.runpath, name, asker.path, &place);
-  must_be_given_ = must_be_given_ || place.is_hidden;
+  is_name_hidden_ = place.is_hidden;
   if (place.is_covered && !place.found.outside()) return prepare(place.found, place.path, loadable);
   if (place.is_covered) snprintf(place.path, PATH_MAX, "%s", place.found.path);
   if (place.is_settled()) return prepare_outside(place.path);

@@ -127,6 +127,7 @@ class Needs {
   const char* library_path_;
   bool loading_;
   bool must_be_given_ = false;
+  bool is_name_hidden_ = false;  // of the one that prepare_named looked for
   int error_ = 0;  // of something that is needed
   bool told_ = false;
   int depth_ = 0;
