@@ -52,16 +52,24 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
   return loaded;
 }
 
-// No file has that name: for the text that dlerror gives.
-static void* refuse(const char* path, int error, Loadable* loadable, int flags) {
-  snprintf(loadable->path, sizeof loadable->path, "%.3000s (its copy in memory: %s)", path,
-           strerror(-error));
-  return real::dlopen(loadable->path, flags);
+// For the text that dlerror gives. No file has a name that ends in a slash.
+static void* refuse(const char* path, const char* why, int flags) {
+  char none[PATH_MAX];
+  snprintf(none, sizeof none, "%.3000s (%.900s)/", path, why);
+  return real::dlopen(none, flags);
 }
 
-// The slash keeps the loader from a file that the directory below the cover has by that name.
+static void* refuse(const char* path, int error, int flags) {
+  char why[256];
+  snprintf(why, sizeof why, "its copy in memory: %s", strerror(-error));
+  return refuse(path, why, flags);
+}
+
 static void* find_none(const char* path, int flags) {
-  char none[PATH_MAX + 1];
+  if (real::access(path, F_OK) == 0)
+    return refuse(path, "only the directory below the cover has it; drain, or remove it there",
+                  flags);
+  char none[PATH_MAX];
   snprintf(none, sizeof none, "%.4000s/", path);
   return real::dlopen(none, flags);
 }
@@ -70,8 +78,7 @@ static void* load_outside(const char* path, int flags) {
   if (!may_need_covered(path, library_path)) return real::dlopen(path, flags);
   Needs needs(library_path, true);
   Loadable loadable;
-  if (const int error = needs.prepare_outside(path); error < 0)
-    return refuse(path, error, &loadable, flags);
+  if (const int error = needs.prepare_outside(path); error < 0) return refuse(path, error, flags);
   snprintf(loadable.path, sizeof loadable.path, "%s", path);
   return load(needs, &loadable, flags);
 }
@@ -86,7 +93,7 @@ static void* load_covered(const char* path, int flags) {
     int error = needs.prepare(found, path, &loadable);
     if (looks.again(&error)) continue;
     if (error == 0) return load(needs, &loadable, flags);
-    return refuse(path, error, &loadable, flags);
+    return refuse(path, error, flags);
   }
 }
 
@@ -125,7 +132,7 @@ static void* load_named(const char* name, int flags, void* address) {
   Needs needs(library_path, true);
   const int found = needs.prepare_named(name, asker_at(address, room), &loadable);
   if (found == Needs::kNotByThatWay) return real::dlopen(name, flags);
-  return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, &loadable, flags);
+  return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, flags);
 }
 
 // Whose code called dlopen: between it and this function's caller may be the exported name, or not.
