@@ -80,6 +80,8 @@ Program own_program(char* const* arguments) {
 
 }  // namespace
 
+bool is_own(const char* entry) { return strcmp(entry, own_path()) == 0; }
+
 size_t room_for(const char* list) { return strlen(list) + 1 + strlen(own_path()) + 1; }
 
 AT_START_CODE bool put_last(const char* list, char* room) {

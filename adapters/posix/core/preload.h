@@ -12,6 +12,9 @@ namespace posix::preload {
 size_t room_for(const char* list);
 bool put_last(const char* list, char* room);
 
+// Is this entry of such a list this library?
+bool is_own(const char* entry);
+
 // Starts this process's program again with such a list if its own is another; returns if there is
 // nothing to do, or no telling how it was started.
 void start_again_if_not_last(char* const* arguments, char* const* environment);
