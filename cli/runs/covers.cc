@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "machine/named_path.h"
 #include "pools/pool_owner.h"
 #include "runs/checkpoints.h"
 #include "runs/cover_processes.h"
@@ -506,10 +507,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
 }
 
 std::string real_directory(const std::string& directory) {
-  char* real = realpath(directory.c_str(), nullptr);
-  if (real == nullptr) throw Error(exit_usage, system_error(directory, errno));
-  std::string path = real;
-  std::free(real);
+  const std::string path = named_path(directory);
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) throw Error(exit_usage, system_error(directory, errno));
   if (!S_ISDIR(st.st_mode)) usage_error("{}: not a directory", directory);
@@ -519,16 +517,17 @@ std::string real_directory(const std::string& directory) {
 std::string covered_directory(const Config& config, const std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::is_directory(directory, error)) {
+  const fs::path path = fs::absolute(directory, error).lexically_normal();
+  const fs::path last = path.has_filename() ? path : path.parent_path();
+  if (fs::is_directory(directory, error) && !is_link_of_other(last.string())) {
     std::string real = real_directory(directory);
     if (find_cover(config, real)) return real;
   }
   // The path that was covered. The last component may be a symbolic link by now, so it is not
   // followed.
-  const fs::path path = fs::absolute(directory, error).lexically_normal();
-  const fs::path last = path.has_filename() ? path : path.parent_path();
-  const fs::path spelled = fs::weakly_canonical(last.parent_path(), error) / last.filename();
-  if (!error && find_cover(config, spelled.string())) return spelled.string();
+  const std::string spelled =
+      (fs::path(named_path(last.parent_path().string())) / last.filename()).string();
+  if (find_cover(config, spelled)) return spelled;
   return real_directory(directory);
 }
 
