@@ -34,10 +34,13 @@ void say_that_it_is_taken(uint32_t user, const std::string& own) {
                    own.substr(0, own.rfind('-')), user, own));
 }
 
+// "": there is none, and another user has taken its usual name.
 std::string private_subdirectory(const std::string& directory, bool create) {
   char own[PATH_MAX];
   uint32_t taken_by = UINT32_MAX;
-  if (cairn_own_place(directory.c_str(), create ? 1 : 0, own, sizeof own, &taken_by) != 0)
+  const int result = cairn_own_place(directory.c_str(), create ? 1 : 0, own, sizeof own, &taken_by);
+  if (result == -ENOENT && !create) return "";
+  if (result != 0)
     throw Error(exit_failed,
                 fmt::format("{} (or choose another place with --pool-dir)", cairn_last_error()));
   if (taken_by != UINT32_MAX) say_that_it_is_taken(taken_by, own);
@@ -88,7 +91,10 @@ std::string lock_directory(const std::string& path) {
   return private_place(slash == 0 ? "/" : named_path(path.substr(0, slash)), true);
 }
 
-std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
+namespace {
+
+// "": another user has taken the place, and this one has no other.
+std::string find_path(const Config& config, const std::string& pool, bool create_place) {
   if (pool.find('/') != std::string::npos) return named_path(trim_slashes(pool));
   const char* of_run = std::getenv("CAIRN_POOL");
   const bool named = config.at("pool.name").origin == "command line" ||
@@ -96,9 +102,24 @@ std::string pool_path(const Config& config, const std::string& pool, bool create
   if (pool.empty() && !named && of_run != nullptr && of_run[0] == '/') return named_path(of_run);
   const PoolPlace place = pool_place(config, create_place);
   if (!place.device.empty()) return place.device;
-  if (pool.empty()) return place.directory + "/" + config.value("pool.name");
-  Config().set("pool.name", pool, "command line");  // throws if the name is invalid
-  return place.directory + "/" + pool;
+  const std::string name = pool.empty() ? config.value("pool.name") : pool;
+  Config().set("pool.name", name, "command line");  // throws if the name is invalid
+  return place.directory.empty() ? "" : place.directory + "/" + name;
+}
+
+}  // namespace
+
+std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
+  std::string path = find_path(config, pool, create_place);
+  if (path.empty()) fail("{}", cairn_last_error());
+  return path;
+}
+
+std::optional<std::string> configured_pool(const Config& config) {
+  // If the directory of the pools was removed, there are none.
+  if (access(config.value("pool.dir").c_str(), F_OK) != 0) return std::nullopt;
+  std::string path = find_path(config, "", false);
+  return path.empty() ? std::nullopt : std::optional(std::move(path));
 }
 
 std::string pool_name_of(const std::string& path) {
@@ -119,6 +140,7 @@ std::vector<std::string> list_directories(
     if (wanted("")) paths.push_back(place.device);
     return paths;
   }
+  if (place.directory.empty()) return {};
   DIR* directory = opendir(place.directory.c_str());
   if (directory == nullptr) {
     if (errno == ENOENT) return {};

@@ -488,9 +488,8 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
   if (const std::string& pool = pool_of_owner(); !pool.empty())
     return holds_cover(pool, directory) ? std::optional(pool) : std::nullopt;
   std::vector<std::string> paths = list_pools(config);
-  // If the directory of the pools was removed, there are none.
-  if (access(config.value("pool.dir").c_str(), F_OK) == 0)
-    paths.insert(paths.begin(), pool_path(config, ""));
+  if (auto configured = configured_pool(config))
+    paths.insert(paths.begin(), std::move(*configured));
   std::string of_other;
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
