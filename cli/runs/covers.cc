@@ -88,7 +88,9 @@ CoverEntry entry_of(const cairn_cover_info& info) {
           info.oldest,
           info.oldest_changed_ns,
           info.left_out,
-          info.renamed_files};
+          info.renamed_files,
+          info.kept_back,
+          info.kept_back_by};
 }
 
 }  // namespace
@@ -336,6 +338,16 @@ std::string drain_text(const std::string& directory, const Cover::DrainResult& r
   return text;
 }
 
+void tell_kept_back(const std::string& directory, const Cover::DrainResult& result) {
+  if (result.kept_back == 0) return;
+  const std::string by =
+      result.kept_back_by == "." ? directory : directory + "/" + result.kept_back_by;
+  tell(
+      "cairn: {}: {} {} not drained: {} had the drain mode never before the run; if they are to be "
+      "drained, remove it with `setfattr -x user.cairn.drain {}` and start the run again\n",
+      directory, result.kept_back, result.kept_back == 1 ? "name is" : "names are", by, by);
+}
+
 Json drain_json(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
   Json json = {{"directory", json_text(directory)},
@@ -348,6 +360,8 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
                {"failed", report.failed},
                {"waiting", report.waiting},
                {"left_out_files", result.left_out},
+               {"kept_back", result.kept_back},
+               {"kept_back_by", json_text(result.kept_back_by)},
                {"seconds", result.seconds}};
   if (result.code != 0) json["error"] = json_text(result.error);
   return json;
