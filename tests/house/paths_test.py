@@ -24,7 +24,7 @@ QUESTION = "asks whether a pool, claim or directory is there; nothing is opened 
 BY_PATH = {  # file: (calls, reason)
     "cli/commands/bench_command.cc": (1, INSTALLED),
     "cli/commands/change_commands.cc": (1, ARGUMENT),
-    "cli/commands/copy_local.cc": (4, ARGUMENT + "; below it by descriptor"),
+    "cli/commands/copy_local.cc": (2, ARGUMENT + "; below it by descriptor"),
     "cli/commands/cover_commands.cc": (1, QUESTION),
     "cli/commands/run_command.cc": (9, QUESTION),
     "cli/commands/stage_command.cc": (2, ARGUMENT),
