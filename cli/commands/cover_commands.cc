@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "commands/command_line.h"
+#include "machine/named_path.h"
 #include "pools/pool_place.h"
 #include "process/launcher.h"
 #include "runs/finish_run.h"
@@ -265,7 +266,7 @@ void add_cover_commands(CLI::App& root, Context& context) {
     context.action = [&context, arguments] {
       if (!arguments->elsewhere.empty())
         return drain_to_command(context.config, context.json, arguments->directory,
-                                arguments->elsewhere, arguments->keep);
+                                named_path(arguments->elsewhere), arguments->keep);
       if (arguments->wait)
         return drain_wait_command(context.config, context.json, arguments->directory,
                                   arguments->keep);

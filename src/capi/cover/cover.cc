@@ -24,8 +24,8 @@
 #include "tier/cover/drain_to.h"
 #include "tier/drain/undrained.h"
 #include "tier/lower/lower.h"
-#include "tier/record/record.h"
 #include "tier/lower/pool_rights.h"
+#include "tier/record/record.h"
 #include "tier/system/system.h"
 
 using cairn::fail;
@@ -73,6 +73,8 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
   info.oldest_changed_ns = state.oldest_time;
   info.left_out = state.left_out;
   info.renamed_files = state.renamed;
+  info.kept_back = state.kept_back.names;
+  info.kept_back_by = state.kept_back.by.c_str();
   info.directory = directory;
   info.job = job;
   info.parts = state.parts;

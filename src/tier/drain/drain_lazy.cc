@@ -11,6 +11,7 @@
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -50,6 +51,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
   int64_t result = 0;
   sys::FileStat st = {};
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
+  const sys::FileStat before = st;
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
     if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
         (result = sys::fstat(fd, &st)) < 0)  // chown may have cleared the set-user-ID bit
@@ -60,6 +62,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
     if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
       return sys::failed(result, "chmod", path);
   }
+  end_mode_of_others(state.fs, map, fd, before);
   CAIRN_TRY(apply_times(state, record, wanted, st, fd, path));
   if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
   return Status();

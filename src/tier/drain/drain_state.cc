@@ -13,6 +13,7 @@
 #include "tier/lower/beneath.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
 
@@ -86,6 +87,7 @@ void take_over(DrainState& state, const Where& where, int directory) {
     return;
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
+  end_mode_of_others(state.fs, where.map, directory, st);
   if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
 }
 

@@ -11,6 +11,7 @@
 #include "tier/drain/drain_state.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
 #include "tier/system/temp_file.h"
 
@@ -95,6 +96,9 @@ void remove_names(DrainState& state, const Where& where) {
 
 Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
                         int fd) {
+  sys::FileStat before = {};
+  if (const int64_t result = sys::fstat(fd, &before); result < 0)
+    return sys::failed(result, "stat", where.path);
   CAIRN_TRY_ASSIGN(permissions,
                    give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
   CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1, false));
@@ -102,6 +106,7 @@ Status apply_attributes(DrainState& state, const Where& where, const file::Attri
   int64_t result = sys::fchmod(fd, permissions);
   // A job may use another user's directory (such as /tmp), whose mode it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
+  end_mode_of_others(state.fs, where.map, fd, before);
   result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
   if (result < 0 && result != -EPERM) return sys::failed(result, "times", where.path);
   return Status();

@@ -102,17 +102,41 @@ void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
     plan->visit = {};
 }
 
+struct Planned {
+  Where where;
+  // The path of what has the mode in force here, if that is a `never` of lower; else "".
+  std::string never_by;
+};
+
+std::string never_by(file::FileSystem& fs, const file::Map& map, const std::string& path,
+                     const std::string& above) {
+  if (own_drain_mode(fs, map) == DrainMode::inherit) return above;
+  return has_never_of_lower(fs, map) ? path : "";
+}
+
+void note_kept_back(file::FileSystem& fs, const Planned& above, const file::Listed& listed,
+                    const file::Map& map, Plan* plan) {
+  const Where& where = above.where;
+  const std::string path = (where.path + "/" + name_of(listed)).substr(1);
+  const std::string by = never_by(fs, map, path, above.never_by);
+  const bool is_there = S_ISDIR(map.inode->mode.load()) ? listed.has_lower && !where.fresh
+                                                        : is_drained(fs, where, listed, map);
+  if (by.empty() || is_there || !is_left_out(fs, where, listed, map)) return;
+  if (plan->kept_back.names++ == 0) plan->kept_back.by = by;
+}
+
 }  // namespace
 
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
-  std::vector<Where> directories = {top};
+  std::vector<Planned> directories = {{top, never_by(fs, top.map, ".", "")}};
   const auto note_mode = [plan](DrainMode own) {
     if (own != DrainMode::inherit) plan->modes |= 1U << static_cast<unsigned>(own);
   };
   note_mode(top.mode);
   file::Tree tree(fs, top.inode);
   while (!directories.empty()) {
-    const Where where = std::move(directories.back());
+    const Planned above = std::move(directories.back());
+    const Where& where = above.where;
     directories.pop_back();
     const auto visit = [&](const file::Listed& listed) -> Status {
       if (state != nullptr && !state->is_asked_for(listed.inode)) return Status();
@@ -120,6 +144,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
       note_mode(own_drain_mode(fs, map));
+      if (state == nullptr) note_kept_back(fs, above, listed, map, plan);
       if (!S_ISDIR((*inode)->mode.load())) {
         plan_file(fs, state, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
@@ -138,9 +163,10 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
           note_old_path(*state, where, listed, map);
           is_moved = state->old_paths.count(listed.inode) != 0;
         }
-        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
-                               remembered_of(listed), drain_mode_in(fs, map, where.mode),
-                               is_moved});
+        const std::string path = where.path + "/" + name_of(listed);
+        directories.push_back({{listed.inode, map, path, fresh, remembered_of(listed),
+                                drain_mode_in(fs, map, where.mode), is_moved},
+                               never_by(fs, map, path.substr(1), above.never_by)});
       }
       return Status();
     };

@@ -9,6 +9,7 @@
 
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -29,6 +30,7 @@ struct Plan {
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
   uint64_t renamed = 0;
+  KeptBack kept_back = {};
 };
 
 // `state` null: for a caller that does not drain, and does not look in lower.

@@ -7,8 +7,8 @@
 //  2. An inode stops being lazy in one atomic change, after everything that lay in lower is in the
 //     pool. Until then all processes read lower. So no process sees a half-imported directory or
 //     file.
-//  3. A file in lower is read only if it is the one whose name was imported (device, inode, size,
-//     mtime); if not, the call fails with ESTALE. So bytes of a file that was changed outside Cairn
+//  3. A file in lower is read only if it has the witness (witness.h) of the one whose name was
+//     imported; if not, the call fails with ESTALE. So bytes of a file that was changed outside Cairn
 //     are never mixed with older ones.
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/witness.h"
 #include "tier/record/drain_mode.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/record/record.h"
 #include "tier/system/open_files.h"
 #include "tier/system/system.h"
@@ -237,8 +238,13 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
     auto value = value_of(file.get(), attribute);
     if (!value.ok()) continue;
     Status status(ENOSPC);
-    if (!may_be_of_others(st, attribute))
-      status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    if (!may_be_of_others(st, attribute)) {
+      const bool keeps_out =
+          attribute == drain_mode_attribute && *value == text_of(DrainMode::never);
+      status = keeps_out ? note_mode_of_lower(fs, map) : Status();
+      if (status.ok())
+        status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    }
     if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
     CAIRN_TRY(status);
   }

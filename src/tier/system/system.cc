@@ -122,12 +122,20 @@ void take(const struct statx& told, FileStat* st) {
   st->birth = (told.stx_mask & STATX_BTIME) != 0 ? time_of(told.stx_btime) & ~birth_is_handle : 0;
 }
 
+// FUSE gives other handles to a file that it has forgotten meanwhile. XFS has handles of the same
+// types, for inode numbers of 64 bits.
+bool changes(int type_of_handle, int directory) {
+  constexpr int of_fuse = 0x81;
+  constexpr int of_fuse_with_parent = 0x82;
+  constexpr uint32_t xfs = 0x58465342;
+  if (type_of_handle != of_fuse && type_of_handle != of_fuse_with_parent) return false;
+  struct statfs st = {};
+  return call(SYS_fstatfs, directory, &st) != 0 || static_cast<uint32_t>(st.f_type) != xfs;
+}
+
 // A number made of the handle by which the file system finds the file (name_to_handle_at(2)). It
 // holds the generation of the inode number. 0: the file system has no such handles.
 uint64_t handle_of(int directory, const char* name) {
-  // FUSE gives other handles to a file that it has forgotten meanwhile.
-  constexpr int of_fuse = 0x81;
-  constexpr int of_fuse_with_parent = 0x82;
   struct {
     file_handle_head head;
     unsigned char bytes[MAX_HANDLE_SZ];
@@ -135,7 +143,7 @@ uint64_t handle_of(int directory, const char* name) {
   handle.head.bytes = sizeof handle.bytes;
   int mount = 0;
   if (call(SYS_name_to_handle_at, directory, name, &handle, &mount, AT_EMPTY_PATH) != 0 ||
-      handle.head.type == of_fuse || handle.head.type == of_fuse_with_parent)
+      changes(handle.head.type, directory))
     return 0;
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (size_t i = 0; i < std::min<size_t>(handle.head.bytes, sizeof handle.bytes); ++i)
