@@ -63,8 +63,9 @@ remove_files() {
 
 # Removes those of the directories, which end in '/', that are empty.
 remove_directories() {
-  printf '%s\n' "$@" | sort -r | while IFS= read -r path; do
-    [ ! -d "$target/$path" ] || rmdir --ignore-fail-on-non-empty -- "$target/$path"
+  printf '%s\n' "$@" | LC_ALL=C sort -r | while IFS= read -r path; do
+    path=$target/${path#./}
+    [ ! -d "$path" ] || rmdir --ignore-fail-on-non-empty -- "$path"
   done
 }
 
@@ -111,7 +112,7 @@ while IFS= read -r -d '' file; do
 done < <(find . -type f -print0)
 
 mapfile -d '' -t files < <(find . ! -type d -printf '%P\0')
-mapfile -d '' -t directories < <(find . -type d -printf '%P/\0')
+mapfile -d '' -t directories < <(find . -type d -printf '%p/\0')
 made=("${old_directories[@]}")
 for path in "${directories[@]}"; do
   [ -d "$target/$path" ] || made+=("$path")
