@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # scripts/build.sh [--brief] [--target NAME] PRESET JOBS [CMAKE-OPTION...]: configures build/PRESET,
-# so that it sees what is installed now, and builds it, or one target of it. What configuring said is
-# shown only if it failed. --brief: one line for each tenth of the work instead of one for each file;
-# errors and warnings are shown as ever.
+# so that it sees what is installed now, and builds it, or one target of it. What configuring said
+# is shown only if it failed. --brief: one line for each tenth of the work instead of one for each
+# file; errors and warnings are shown as ever.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 show=(cat)

@@ -5,9 +5,9 @@
 #   scripts/install.sh --uninstall PREFIX
 #
 # Programs and libraries are installed without debug information. --debug installs that, too: as
-# .debug/NAME.debug beside each, where gdb, perf and valgrind look for it. PREFIX gets a list of what
-# was installed, share/cairn/installed: each PREFIX can be uninstalled, without the build, and the
-# next installation removes files that it no longer has. DESTDIR is honoured.
+# .debug/NAME.debug beside each, where gdb, perf and valgrind look for it. PREFIX gets a list of
+# what was installed, share/cairn/installed: each PREFIX can be uninstalled, without the build, and
+# the next installation removes files that it no longer has. DESTDIR is honoured.
 set -euo pipefail
 list=share/cairn/installed
 
@@ -28,7 +28,7 @@ prefix=$(realpath -ms "$1")
 target=${DESTDIR-}$prefix
 
 # Reads the list of an earlier installation: paths below PREFIX, and with '/' at the end the
-# directories that it made. Another user's list does not count: it would name files for us to remove.
+# directories that it made. Another user's list does not count: files are removed by it.
 old_files=()
 old_directories=()
 read_list() {
@@ -119,8 +119,8 @@ for path in "${directories[@]}"; do
   mkdir -p "$target/$path"
 done
 
-# Under another name first, then renamed: running programs keep the old files, and none meets half of
-# a new one.
+# Under another name first, then renamed: running programs keep the old files, and none meets half
+# of a new one.
 fresh=.cairn-new
 for path in "${files[@]}"; do
   cp -P --preserve=mode,timestamps "$path" "$target/$path$fresh"

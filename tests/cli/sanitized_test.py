@@ -64,7 +64,8 @@ class Sanitized(CairnCase):
             self.skipTest(f"no {compiler}")
         program = self.path(f"{compiler}-{sanitizer}")
         made = subprocess.run([
-            compiler, "-x", "c", "-", "-w", "-g", "-pthread", f"-fsanitize={sanitizer}", "-o", program
+            compiler, "-x", "c", "-", "-w", "-g", "-pthread", f"-fsanitize={sanitizer}", "-o",
+            program
         ], input=PROGRAM, text=True, capture_output=True, check=False)
         if made.returncode != 0:
             self.skipTest(f"{compiler} has no {sanitizer} sanitizer")

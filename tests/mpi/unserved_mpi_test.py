@@ -68,7 +68,9 @@ with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
         "PATH": f"{here}:/usr/bin:/bin"
     }
     cairn = here / "bin/cairn"
-    says("program", [cairn, "run", "--at", here / "covered", "--", here / "program"], environment, 0)
+    run = [cairn, "run", "--at", here / "covered", "--", here / "program"]
+    says("program", run, environment, 0)
     says("doctor", [cairn, "doctor"], environment)
     if BUILD.joinpath("lib/cairn/python/cairn_bench").exists():
-        says("bench", [cairn, "bench", "run", "noise", "--output", here / "results"], environment, 2)
+        run = [cairn, "bench", "run", "noise", "--output", here / "results"]
+        says("bench", run, environment, 2)

@@ -56,6 +56,10 @@ const char* own_path() {
   return found_path;
 }
 
+bool is_there(const char* path, struct stat* st) {
+  return system_call(SYS_newfstatat, AT_FDCWD, path, st, 0) == 0;
+}
+
 AT_START_CODE bool is_same(const char* one, const char* other) {
   for (; *one != '\0' && *one == *other; ++one, ++other) keep_loop();
   return *one == *other;
@@ -68,8 +72,7 @@ Program own_program(char* const* arguments) {
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   struct stat named;
   struct stat running;
-  const bool same = name != nullptr && system_call(SYS_newfstatat, AT_FDCWD, name, &named, 0) == 0 &&
-                    system_call(SYS_newfstatat, AT_FDCWD, itself, &running, 0) == 0 &&
+  const bool same = name != nullptr && is_there(name, &named) && is_there(itself, &running) &&
                     named.st_dev == running.st_dev && named.st_ino == running.st_ino;
   if (same) return {name, arguments};
   for (size_t i = 1; name != nullptr && arguments[0] != nullptr && arguments[i] != nullptr; ++i)

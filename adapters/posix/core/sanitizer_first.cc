@@ -13,13 +13,13 @@
 // clang links the runtimes of ThreadSanitizer and MemorySanitizer into the program. What they
 // intercept leads nowhere before they are started, which the program does, after us.
 extern "C" {
-__attribute__((weak)) void __tsan_init();  // NOLINT(bugprone-reserved-identifier): the runtimes'
+__attribute__((weak)) void __tsan_init();  // NOLINT(bugprone-reserved-identifier)
 __attribute__((weak)) void __msan_init();  // NOLINT(bugprone-reserved-identifier)
 }
 
-// The first call of anything that AddressSanitizer's runtime intercepts lets it start, and end the program. So
-// nothing here, before the program is started again, calls the C library but by dl_iterate_phdr()
-// and system_call().
+// The first call of anything that AddressSanitizer's runtime intercepts lets it start, and end the
+// program. So nothing here, before the program is started again, calls the C library but by
+// dl_iterate_phdr() and system_call().
 namespace posix::sanitizer {
 namespace {
 
