@@ -101,7 +101,7 @@ AT_START_CODE void start_again(char* const* arguments, char* const* environment,
   for (; environment[count] != nullptr; ++count) {
     if (begins(environment[count], kMark)) return;  // that has not helped
     if (begins(environment[count], kPreload)) list = count;
-    covered = covered || begins(environment[count], kCover);
+    if (begins(environment[count], kCover)) covered = environment[count][sizeof kCover - 1] != '\0';
   }
   const size_t length = length_of_entry(runtime);
   if (list == SIZE_MAX || !covered || length == 0) return;
