@@ -34,7 +34,8 @@ for tool in bash cmake ninja mkdir stat env getent cut setpriv cat id sh dirname
   ln -s "$(command -v "$tool")" "$scratch/bin"
 done
 build() {
-  PATH=$scratch/mpis:$scratch/module:$scratch/bin scripts/build.sh release 1 > "$scratch/log" 2>&1 ||
+  PATH=$scratch/mpis:$scratch/module:$scratch/bin \
+    scripts/build.sh release 1 > "$scratch/log" 2>&1 ||
     { cat build/release/configure.log "$scratch/log"; exit 1; }
 }
 says() {
