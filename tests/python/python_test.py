@@ -100,7 +100,7 @@ class Wheel(unittest.TestCase):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(pathlib.Path(scratch) / "site")
                 self.assert_record(archive)
-            program = "import cairn; print(cairn.version()); cairn.Checkpoint('wheel').close()"
+            program = "import cairn; print(cairn.__version__); cairn.Checkpoint('wheel').close()"
             environment = {
                 **os.environ, "PYTHONPATH": f"{scratch}/site", "CAIRN_POOL_DIR": f"{scratch}/pools",
                 "CAIRN_POOL_SIZE": "32MiB"
