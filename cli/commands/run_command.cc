@@ -416,8 +416,10 @@ struct Run {
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
     const std::string mode = context.config.value("drain.mode");
-    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own,
-                                           mode == "close" || mode == "async");
+    const Shortage now = shortage_of(pool.get(), info);
+    Draining draining{mode == "close" || mode == "async", 0};
+    if (now.writes != before.writes) draining.stopped = stopped_keeper(pool, directory);
+    const std::string text = shortage_text(before, now, info, own, draining);
     if (!text.empty()) tell("cairn run: {}\n", text);
   }
 

@@ -37,7 +37,7 @@ struct CoverEntry {
   uint32_t modes = 0;           // as cairn_cover_info has them, and the next three
   std::string oldest;           // the undrained file that changed least recently, or ""
   uint64_t oldest_changed_ns = 0;
-  uint64_t left_out = 0;  // files that stay out of the directory, by drain mode never
+  uint64_t left_out = 0;       // files that stay out of the directory, by drain mode never
   uint64_t renamed_files = 0;  // that the directory has under their old names
   // A file or directory has a drain mode by which it is drained while the run goes on.
   [[nodiscard]] bool asks_for_keeper() const {
