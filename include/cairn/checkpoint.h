@@ -127,8 +127,11 @@ typedef struct cairn_checkpoint_options {
   uint64_t keep_multiple;  /* those whose number is a multiple; 0: none */
   uint64_t keep_period_ns; /* the newest of each period since 1970; 0: none */
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
-  uint32_t max_attempts;   /* LATEST skips a version after so many runs that died with it; 0: 2 */
-  uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
+  /* LATEST skips a version after so many runs that died with it; 0: 5. A run does not count that
+   * was ended by SIGKILL or SIGTERM, where `cairn run` saw that, or with CAIRN_CHECKPOINT_SIGNALS
+   * after a SIGTERM. A library alone cannot see a SIGKILL: without `cairn run` it counts. */
+  uint32_t max_attempts;
+  uint32_t block_size; /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
   /* A directory that outlives the nodes and is there, or NULL; on several hosts all name the same
    * one. init gets the newest version back from there if the pools have only older ones or none, or
    * lack parts of the newest one; finalize copies the newest one there. init fails if versions are
@@ -645,6 +648,14 @@ CAIRN_API int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step);
 typedef struct cairn_checkpoint_outlook {
   uint32_t struct_size;
   uint32_t reason; /* 0: go on; 1 a signal, 2 the end of the job, 3 the halt file */
+#define CAIRN_ENDED_BY_ITSELF 1U
+#define CAIRN_ENDED_FROM_OUTSIDE 2U /* by SIGKILL or SIGTERM */
+/* Notes how a program ended that had no success: for what starts programs, as `cairn run` does.
+ * `run`: the value of CAIRN_RUN in the program's environment. If it ended FROM_OUTSIDE, the restart
+ * in this pool by a process with that value does not count for max_attempts, unless another program
+ * of the same job ended BY_ITSELF. */
+CAIRN_API int cairn_checkpoint_program_ended(cairn_pool* pool, const char* run, uint32_t end);
+
   uint32_t signal; /* that came to this rank; 0: none */
   uint32_t reserved;
   uint64_t left_ns;     /* until the end of the job; UINT64_MAX: unknown */

@@ -6,6 +6,7 @@
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/needed_blocks.h"
+#include "checkpoint/store/attempts.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -53,9 +54,8 @@ void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
   if (!slot.ok()) return;
   const auto manifest = (*slot)->read_manifest();
   if (!manifest.ok() || manifest->version().sequence != known.version.sequence) return;
-  constexpr uint64_t attempts_mask = 0xffff;
   info->bytes = manifest->data_bytes();
-  info->attempts = static_cast<uint32_t>(manifest->word(ckpt::attempts_offset) & attempts_mask);
+  info->attempts = ckpt::attempts_in(manifest->word(ckpt::attempts_offset));
   info->verified_ns = manifest->word(ckpt::verified_offset);
   checkpoint->described.read(manifest->attributes());
   info->attributes = checkpoint->described.begin();

@@ -1,5 +1,7 @@
 #include "capi/context/context.h"
 
+#include <signal.h>  // NOLINT: SIGTERM
+
 #include <algorithm>
 #include <bit>
 
@@ -18,6 +20,7 @@ using cairn::Status;
 cairn_checkpoint::~cairn_checkpoint() {
   ckpt::BackgroundDrain::end(std::move(background));
   forget_reading();
+  excused.clear();
   answers.reset();
   writer.reset();
   run.reset();
@@ -183,7 +186,7 @@ Status cairn_checkpoint::meet_nodes(Status own) {
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
 
 ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
-  constexpr uint32_t default_attempts = 2;
+  constexpr uint32_t default_attempts = 5;
   ckpt::RestartRequest request;
   if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
   request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
@@ -210,11 +213,22 @@ Status cairn_checkpoint::check_may_write() const {
   if (may_write) return Status();
   return fail(EEXIST,
               "the set has versions that this run has not read; read one, or begin anew with "
+  excuse_restart(report.known.any_slot());
               "CAIRN_CHECKPOINT_FRESH");
 }
 
 uint32_t cairn_checkpoint::survives() const {
   const bool persists = !capi::fs_of(pool).pool.is_volatile;
+void cairn_checkpoint::excuse_restart(uint32_t slot) {
+  if ((options.flags & CAIRN_CHECKPOINT_SIGNALS) == 0 || slot == 0) return;
+  const auto found = shelf->get(slot);
+  if (!found.ok()) return;
+  const auto attempts = (*found)->word(ckpt::attempts_offset);
+  if (!attempts.ok()) return;
+  excused.set(&capi::fs_of(pool).pool, *attempts, ckpt::name_of_run(run->uuid()));
+  if (capi::ExitWatch::signal_number() == SIGTERM) capi::ExcusedRestart::note_signal();
+}
+
   return CAIRN_SURVIVES_PROCESSES | (persists ? CAIRN_SURVIVES_POWER : 0U);
 }
 

@@ -11,6 +11,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/attributes.h"
+#include "capi/context/excused_restart.h"
 #include "capi/context/exit_watch.h"
 #include "capi/context/membership.h"
 #include "capi/context/transport_exchange.h"
@@ -128,6 +129,7 @@ struct cairn_checkpoint {
   // of lower as well if it begins anew.
   uint64_t last_of_pools = 0;
   std::optional<cairn::capi::ExitWatch> exit_watch;
+  cairn::capi::ExcusedRestart excused;
   uint64_t told_sequence = 0;
   // On the leader of a node; ends before what it uses.
   std::unique_ptr<cairn::checkpoint::BackgroundDrain> background;
@@ -147,6 +149,8 @@ struct cairn_checkpoint {
   // What rank 0 or a leader does for it.
   cairn::Status drain_to_lower(uint64_t sequence);
   [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
+  // From now on SIGTERM keeps the restart from counting, where signals are watched.
+  void excuse_restart(uint32_t slot);
   [[nodiscard]] uint32_t kept_in_lower() const {
     return options.lower_keep == 0 ? 2 : options.lower_keep;
   }

@@ -8,12 +8,12 @@
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
+#include "checkpoint/store/attempts.h"
 #include "checkpoint/write/failure_text.h"
 
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint64_t attempts_mask = 0xffff;
 constexpr unsigned class_shift = 48;
 constexpr unsigned errno_shift = 32;
 
@@ -66,9 +66,7 @@ uint32_t Restart::attempts_of(const KnownVersion& known) {
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
   if (!word.ok()) return 0;
-  const uint64_t held = (*word)->load();
-  const auto all = static_cast<uint32_t>(held & attempts_mask);
-  return all != 0 && held >> 32 == name_of_run() ? all - 1 : all;
+  return attempts_before((*word)->load(), name_of_run(run_.uuid()));
 }
 
 // In the order in which they are tried.
@@ -99,8 +97,9 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     }
     ++report->skipped;
     report->why = shown_number(known.version.number) + ": " + std::to_string(attempts) +
-                  " restarts from it ended before a checkpoint; ask for it by its number, or raise "
-                  "max_attempts";
+                  " restarts from it ended before a checkpoint; to go on with it, read it by its "
+                  "number or set max_attempts to more than " +
+                  std::to_string(attempts);
   }
   return wanted;
 }
@@ -152,14 +151,8 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
 Status Restart::count_attempt(Slot* slot) const {
   if (slot == nullptr) return Status();  // other nodes have the version
   CAIRN_TRY_ASSIGN(word, slot->word(attempts_offset));
-  const uint64_t run = name_of_run();
-  uint64_t held = word->load();
   pool::Pool& pool = run_.set().fs().pool;
-  do {
-    if (held >> 32 == run && (held & attempts_mask) != 0) return Status();
-  } while (!pool.compare_exchange(*word, held,
-                                  run << 32 | std::min((held & attempts_mask) + 1, attempts_mask)));
-  pool.flush(word, sizeof *word);
+  checkpoint::count_attempt(pool, word, name_of_run(run_.uuid()));
   return pool.fence();
 }
 

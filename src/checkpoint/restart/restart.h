@@ -19,7 +19,7 @@ struct RestartRequest {
   bool fills_halo = false;
   bool is_cyclic = false;  // arrays may be larger than what is stored (cyclic.h)
   bool verifies_all = false;  // also what is not defined
-  uint32_t max_attempts = 2;
+  uint32_t max_attempts = 5;
   // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
   // version `continued`, whose attempts do not count then; 0: the run continues none.
   uint64_t continued = 0;

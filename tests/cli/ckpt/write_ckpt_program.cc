@@ -6,6 +6,8 @@
 //   write_ckpt SET read NUMBER         restarts from a version, compares it, writes NUMBER + 100
 //   write_ckpt SET counted VERSIONS    versions of which each rank, of two, has any number of
 //                                      elements; none of the third
+//   write_ckpt SET fresh VERSIONS      begins anew, and writes versions 1 to VERSIONS
+//   write_ckpt SET restart             restarts from the latest version, says "ready", and waits
 //   write_ckpt SET misnamed            a version whose names of dimensions do not fit
 //   write_ckpt SET hidden              a version whose texts hold characters that nobody sees
 #include <cairn/checkpoint.h>
@@ -339,6 +341,11 @@ int main(int argc, char** argv) {
   } else {
     cairn_checkpoint_info info{};
     info.struct_size = sizeof info;
+  } else if (std::string(argv[2]) == "restart") {
+    must(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), "read");
+    std::printf("ready\n");
+    std::fflush(stdout);
+    pause();
     must(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info), "test");
     for (int64_t version = 1; version <= std::atoll(argv[2]); ++version)
       write(checkpoint, &variables, version);
