@@ -303,16 +303,17 @@ typedef struct cairn_definition {
 
 /* Registers a variable. `name`: 1 to 255 bytes of UTF-8 without control characters, '/' and leading
  * dot. Memory that is registered must stay valid until undefine, finalize, or the next define of
- * the name, which replaces it. `more` may be NULL. All ranks define the same names, and as often:
- * the next write, restart_test or read compares the definitions of all ranks, and fails with
- * -EINVAL if they differ or do not tile. No call is sent to other ranks, and none is waited for.
- * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
- * global array, blocks that do not hold an array), -EOVERFLOW (beyond the limits of the format),
- * -ENOSPC (the set has no version to read, and what this rank has defined is more than its pool can
- * ever hold; the text says both sizes). A program that writes one version needs room for one, and a
- * loop for keep + 1. Where the pool has not that much, if all ranks of the node define as much as
- * this one, define returns 0 and cairn_last_error() is a text that begins with "warning: ". Else it
- * is empty after a define that returned 0. */
+ * the name, which replaces it. `distribution` NULL: REPLICATED, such as of a scalar. `more` may be
+ * NULL. All ranks define the same names, and as often: the next write, restart_test or read
+ * compares the definitions of all ranks, and fails with -EINVAL if they differ or do not tile. No
+ * call is sent to other ranks, and none is waited for. Errors: -EINVAL (unknown type or kind,
+ * extents without room for the halo, box outside of the global array, blocks that do not hold an
+ * array), -EOVERFLOW (beyond the limits of the format), -ENOSPC (the set has no version to read,
+ * and what this rank has defined is more than its pool can ever hold; the text says both sizes). A
+ * program that writes one version needs room for one, and a loop for keep + 1. Where the pool has
+ * not that much, if all ranks of the node define as much as this one, define returns 0 and
+ * cairn_last_error() is a text that begins with "warning: ". Else it is empty after a define that
+ * returned 0. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,

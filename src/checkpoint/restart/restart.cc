@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/crc32c_bulk.h"
+#include "base/long_detail.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
@@ -51,12 +51,6 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 }
 
 }  // namespace
-
-// What a manifest says of the run that counted last.
-uint64_t Restart::name_of_run() const {
-  const Uuid uuid = run_.uuid();
-  return crc32c_bulk(0, uuid.data(), uuid.size());
-}
 
 // A slot that cannot be opened is found damaged when it is read, by all ranks together.
 uint32_t Restart::attempts_of(const KnownVersion& known) {
@@ -107,7 +101,21 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
 int64_t Restart::encode(const Status& status, bool is_damage) const {
   if (status.ok()) return 0;
   const auto kind = static_cast<int64_t>(is_damage ? Finding::damaged : Finding::failed);
-  return kind << class_shift | int64_t{status.code()} << errno_shift | run_.number();
+  // Of several ranks the lowest one speaks: many programs print nothing from the others.
+  return kind << class_shift | int64_t{status.code()} << errno_shift | (UINT32_MAX - run_.number());
+}
+
+// What a rank says of another one's failure.
+void Restart::tell_for(uint32_t rank, int error, const std::string& shared) {
+  constexpr size_t most = 240;
+  if (shared.empty())
+    fail(error, "rank %u: %s", rank, strerror(error)).ignore();
+  else if (shared.size() <= most)
+    fail(error, "rank %u: %s", rank, shared.c_str()).ignore();
+  else
+    fail(error, "rank %u: %.*s ... (rank %u has the whole text)", rank, int{most}, shared.c_str(),
+         rank)
+        .ignore();
 }
 
 // The worst that any rank found. `then`: what one of them does when all are content.
@@ -135,16 +143,13 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
   }
   if (worst == 0) return worst;
   const int error = static_cast<int>(worst >> errno_shift & 0xffff);
-  const auto rank = static_cast<uint32_t>(worst);
+  const uint32_t rank = UINT32_MAX - static_cast<uint32_t>(worst);
   const bool is_mine = rank == run_.number();
   const std::string shared = share_text(&run_, Run::Purpose::restart, is_mine, own, arrived);
-  if (shared.empty() && own.empty()) {
-    static_cast<void>(fail(error, "rank %u: %s", rank, strerror(error)));
-  } else if (shared.empty() || shared == own) {
-    static_cast<void>(fail(error, "%s", own.c_str()));
-  } else {
-    static_cast<void>(fail(error, "rank %u: %s", rank, shared.c_str()));
-  }
+  if (is_mine || shared == own || (shared.empty() && !own.empty()))
+    fail_at_length(error, own).ignore();
+  else
+    tell_for(rank, error, shared);
   return worst;
 }
 
@@ -288,8 +293,8 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     }
     const std::string text = shown_number(known.version.number) + ": " + last_detail();
     if (static_cast<Finding>(worst >> class_shift) == Finding::failed)
-      return fail(static_cast<int>(worst >> errno_shift & 0xffff), "%s", text.c_str());
-    if (request.number) return fail(EIO, "%s", text.c_str());
+      return fail_at_length(static_cast<int>(worst >> errno_shift & 0xffff), text);
+    if (request.number) return fail_at_length(EIO, text);
     ++report.skipped;
     report.why = text;
   }

@@ -91,8 +91,8 @@ class Restart {
   Status count_attempt(Slot* slot) const;
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   // This run's own does not count.
+  static void tell_for(uint32_t rank, int error, const std::string& shared);
   uint32_t attempts_of(const KnownVersion& known);
-  [[nodiscard]] uint64_t name_of_run() const;
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                        RestartReport* report);
   [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;
