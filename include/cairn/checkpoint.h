@@ -82,9 +82,11 @@ enum cairn_checkpoint_level {
 
 /* ---- a context ------------------------------------------------------------------------------ */
 
-/* Begins a new line: versions that exist are not continued, and LATEST finds none of them. They,
- * and what is damaged, are dropped after the first commit; until then they can be read by number.
- */
+/* Begins a new line: versions that exist are not continued, and LATEST finds none of them. In the
+ * pool they, and what is damaged, are dropped after the first commit; until then they can be read
+ * by number. Copies in lower stay until the new line has its first version there (GLOBAL). Then
+ * those of the line before stay as long as this line is the newest, and older lines are removed.
+ * `cairn ckpt restore --earlier` gets the line before back. */
 #define CAIRN_CHECKPOINT_FRESH 1U
 /* Only looks at a set, as tools do: begins no run, so another run may use the set meanwhile. Such a
  * context is of one process. It allows list, variables, read_var, verify, drop and finalize; the
@@ -110,6 +112,9 @@ enum cairn_checkpoint_level {
  * without the flag. The bytes of a version that is being copied stay in the pool, which needs room
  * for one version more. -EINVAL from init: options.lower is not set. */
 #define CAIRN_CHECKPOINT_BACKGROUND 32U
+/* Each copy to lower removes the copies of lines before the newest one. With FRESH these stay until
+ * the new line has its first version there. Also in a context that looks, for drain(). */
+#define CAIRN_CHECKPOINT_DROP_COPIES 64U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -295,7 +300,7 @@ typedef struct cairn_definition {
   const char* const* aliases; /* names that older versions have, tried in order */
   uint32_t alias_count;
   uint32_t reserved;
-  const void* default_value; /* one element, for what is missing; NULL: nothing is stored */
+  const void* default_value;         /* one element, for what is missing; NULL: nothing is stored */
   const cairn_attribute* attributes; /* copied; the same on all ranks, 64 KiB at most */
   uint32_t attribute_count;
   uint32_t reserved2;
@@ -589,8 +594,9 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
 /* Copies a version to a directory, syncs, reads it back and compares all bytes with their
  * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
  * before the newest `keep` whole ones are removed then, and those that the newest one there has
- * abandoned. All bytes of the ones that count are read for it. This version stays. Local; also in a
- * context that looks. Of a version of several nodes the part of this one is copied; the process
+ * abandoned; the line before a run that was FRESH stays, but with CAIRN_CHECKPOINT_DROP_COPIES in
+ * the context. All bytes of the ones that count are read for it. This version stays. Local; also in
+ * a context that looks. Of a version of several nodes the part of this one is copied; the process
  * that copies the last part completes the copy. The result is the number of parts that are missing
  * there yet. -ENOENT; -EUCLEAN; -EEXIST: the directory has another set of this name, or whole
  * versions that this pool does not know; -EBUSY: another process has copied there for 60 s; and
@@ -605,6 +611,12 @@ CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t versi
  * -ENOSPC, -EPERM (another user's), and those of the file system. */
 CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                                        cairn_checkpoint_info* info);
+/* Gets the newest whole version of the line before the newest one back, as restore() does. A run
+ * that was FRESH has left it behind. A run whose options.lower is this directory would get the
+ * newest line back: use another directory to go on from the earlier one. -ENOENT: there is no such
+ * line. */
+CAIRN_API int cairn_checkpoint_restore_earlier(cairn_pool* pool, const char* name,
+                                               const char* directory, cairn_checkpoint_info* info);
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
@@ -636,6 +648,14 @@ typedef int (*cairn_checkpoint_set_visit)(void* context, const cairn_checkpoint_
 CAIRN_API int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit visit,
                                     void* context);
 
+#define CAIRN_ENDED_BY_ITSELF 1U
+#define CAIRN_ENDED_FROM_OUTSIDE 2U /* by SIGKILL or SIGTERM */
+/* Notes how a program ended that had no success: for what starts programs, as `cairn run` does.
+ * `run`: the value of CAIRN_RUN in the program's environment. If it ended FROM_OUTSIDE, the restart
+ * in this pool by a process with that value does not count for max_attempts, unless another program
+ * of the same job ended BY_ITSELF. */
+CAIRN_API int cairn_checkpoint_program_ended(cairn_pool* pool, const char* run, uint32_t end);
+
 /* ---- when ----------------------------------------------------------------------------------- */
 
 /* Is a checkpoint due at `step` (options.interval_ns)? 1 or 0, the same on all ranks for the same
@@ -649,14 +669,6 @@ CAIRN_API int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step);
 typedef struct cairn_checkpoint_outlook {
   uint32_t struct_size;
   uint32_t reason; /* 0: go on; 1 a signal, 2 the end of the job, 3 the halt file */
-#define CAIRN_ENDED_BY_ITSELF 1U
-#define CAIRN_ENDED_FROM_OUTSIDE 2U /* by SIGKILL or SIGTERM */
-/* Notes how a program ended that had no success: for what starts programs, as `cairn run` does.
- * `run`: the value of CAIRN_RUN in the program's environment. If it ended FROM_OUTSIDE, the restart
- * in this pool by a process with that value does not count for max_attempts, unless another program
- * of the same job ended BY_ITSELF. */
-CAIRN_API int cairn_checkpoint_program_ended(cairn_pool* pool, const char* run, uint32_t end);
-
   uint32_t signal; /* that came to this rank; 0: none */
   uint32_t reserved;
   uint64_t left_ns;     /* until the end of the job; UINT64_MAX: unknown */

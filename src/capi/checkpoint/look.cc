@@ -155,7 +155,7 @@ int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t version,
                             cairn_checkpoint_verified* verified) {
   const WriteWindow window;
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
-  return code(verify(checkpoint, version, verified));
+  return code(checkpoint->with_way_back(verify(checkpoint, version, verified)));
 }
 
 int cairn_checkpoint_drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {

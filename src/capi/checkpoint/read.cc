@@ -185,7 +185,7 @@ int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
   const auto report =
       checkpoint->restart().test(checkpoint->request(version), checkpoint->writer->sequence());
   if (report.code() == ENOENT) return 0;
-  if (!report.ok()) return code(report.status());
+  if (!report.ok()) return code(checkpoint->with_way_back(report.status()));
   put_report(checkpoint, *report, info);
   return 1;
 }
@@ -205,7 +205,7 @@ int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_
   request.is_cyclic = request.is_cyclic || (flags & CAIRN_READ_CYCLIC) != 0;
   request.verifies_all = (flags & CAIRN_READ_VERIFY_ALL) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
-  if (!report.ok()) return code(report.status());
+  if (!report.ok()) return code(checkpoint->with_way_back(report.status()));
   checkpoint->continue_from(*report);
   put_report(checkpoint, *report, info);
   return 0;
@@ -226,7 +226,8 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
       checkpoint->meet_nodes(read_box(checkpoint, version, name, offset, count, array));
   checkpoint->done_reading();
   if (read.ok()) return 0;
-  return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));
+  return code(
+      checkpoint->with_way_back(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str())));
 }
 
 int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version, const char* name,

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/long_detail.h"
 #include "base/saved_failure.h"
 #include "capi/context/configured_pool.h"
 #include "capi/context/membership.h"
 #include "checkpoint/record/text.h"
+#include "checkpoint/record/way_back.h"
 #include "checkpoint/write/room.h"
 
 namespace capi = cairn::capi;
@@ -18,9 +20,9 @@ using cairn::fail;
 using cairn::Status;
 
 cairn_checkpoint::~cairn_checkpoint() {
+  excused.clear();
   ckpt::BackgroundDrain::end(std::move(background));
   forget_reading();
-  excused.clear();
   answers.reset();
   writer.reset();
   run.reset();
@@ -183,6 +185,12 @@ Status cairn_checkpoint::meet_nodes(Status own) {
   return saved.or_of(met.status());
 }
 
+Status cairn_checkpoint::with_way_back(const Status& status) const {
+  if (status.code() != EUCLEAN && status.code() != EIO) return status;
+  const std::string text = cairn::last_detail();
+  return cairn::fail_at_length(status.code(), text + "; " + ckpt::see_what_is_whole(name_of_set()));
+}
+
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
 
 ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
@@ -191,6 +199,7 @@ ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
   if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
   request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
   request.is_cyclic = (options.flags & CAIRN_CHECKPOINT_CYCLIC) != 0;
+  request.way_back = ckpt::get_copy_back(name_of_set(), lower);
   request.continued = continued;
   request.passed_to = passed_to;
   return request;
@@ -204,21 +213,12 @@ Status cairn_checkpoint::settle_last() {
 void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
   writer->continue_from(lineage_after(report.known.version, writer->sequence()));
   writer->retirement().confirm_with_next(report.known.any_slot());
+  excuse_restart(report.known.any_slot());
   continued = report.known.version.sequence;
   passed_to = writer->sequence();
   may_write = true;
 }
 
-Status cairn_checkpoint::check_may_write() const {
-  if (may_write) return Status();
-  return fail(EEXIST,
-              "the set has versions that this run has not read; read one, or begin anew with "
-  excuse_restart(report.known.any_slot());
-              "CAIRN_CHECKPOINT_FRESH");
-}
-
-uint32_t cairn_checkpoint::survives() const {
-  const bool persists = !capi::fs_of(pool).pool.is_volatile;
 void cairn_checkpoint::excuse_restart(uint32_t slot) {
   if ((options.flags & CAIRN_CHECKPOINT_SIGNALS) == 0 || slot == 0) return;
   const auto found = shelf->get(slot);
@@ -229,6 +229,15 @@ void cairn_checkpoint::excuse_restart(uint32_t slot) {
   if (capi::ExitWatch::signal_number() == SIGTERM) capi::ExcusedRestart::note_signal();
 }
 
+Status cairn_checkpoint::check_may_write() const {
+  if (may_write) return Status();
+  return fail(EEXIST,
+              "the set has versions that this run has not read; read one, or begin anew with "
+              "CAIRN_CHECKPOINT_FRESH");
+}
+
+uint32_t cairn_checkpoint::survives() const {
+  const bool persists = !capi::fs_of(pool).pool.is_volatile;
   return CAIRN_SURVIVES_PROCESSES | (persists ? CAIRN_SURVIVES_POWER : 0U);
 }
 

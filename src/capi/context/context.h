@@ -111,7 +111,7 @@ struct cairn_checkpoint {
   cairn::capi::AttributeList described;  // of the version that a caller was told of last
   std::optional<cairn::checkpoint::StoredVersion> reading;
   std::unique_ptr<cairn::checkpoint::CountedLine> line;  // of a variable of that
-  std::optional<int64_t> collecting;  // the number of the version that was begun
+  std::optional<int64_t> collecting;                     // the number of the version that was begun
   // What stood under the names of its own variables.
   std::map<std::string, std::optional<cairn::checkpoint::Definition>> collected;
   cairn_checkpoint_observer observer = nullptr;
@@ -151,8 +151,16 @@ struct cairn_checkpoint {
   [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
   // From now on SIGTERM keeps the restart from counting, where signals are watched.
   void excuse_restart(uint32_t slot);
-  [[nodiscard]] uint32_t kept_in_lower() const {
-    return options.lower_keep == 0 ? 2 : options.lower_keep;
+  // A version is damaged: adds the command that gets the data back.
+  [[nodiscard]] cairn::Status with_way_back(const cairn::Status& status) const;
+  [[nodiscard]] std::string name_of_set() const;
+  [[nodiscard]] cairn::Status lower_failure(const cairn::Status& status) const;
+  [[nodiscard]] cairn::checkpoint::LowerRetention kept_in_lower() const {
+    return {options.lower_keep == 0 ? 2 : options.lower_keep, drops_copies()};
+  }
+  // Are copies of earlier lines in lower not wanted any more?
+  [[nodiscard]] bool drops_copies() const {
+    return (options.flags & CAIRN_CHECKPOINT_DROP_COPIES) != 0;
   }
 
   // Copies behind the program's back (checkpoint/background.cc).

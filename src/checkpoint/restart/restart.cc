@@ -69,6 +69,7 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
   if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
   if (!request.is_anew()) report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
   if (report->skipped != 0) report->why = catalogue_.damaged().back();
+  report->has_damage = report->skipped != 0;
   std::vector<KnownVersion> wanted;
   lacks_node_ = has_versions_ = false;
   for (const KnownVersion& known : catalogue_.line()) {
@@ -78,6 +79,7 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     if (!known.missing.empty()) {
       lacks_node_ = lacks_node_ || known.lacks_node;
       ++report->skipped;
+      report->has_damage = true;
       if (report->why.empty())
         report->why = shown_number(known.version.number) + ": " + known.missing;
       if (request.number) return wanted;
@@ -296,6 +298,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
       return fail_at_length(static_cast<int>(worst >> errno_shift & 0xffff), text);
     if (request.number) return fail_at_length(EIO, text);
     ++report.skipped;
+    report.has_damage = true;
     report.why = text;
   }
   return nothing(request, report);
@@ -323,10 +326,11 @@ Status Restart::nothing(const RestartRequest& request, const RestartReport& repo
   if (report.skipped != 0 && lacks_node_)
     return fail(EHOSTDOWN, "no version can be read: %s", report.why.c_str());
   if (report.skipped != 0 && has_versions_ && !request.number)
-    return fail(EEXIST,
-                "there are versions, and none can be read: %s; or begin anew with "
-                "CAIRN_CHECKPOINT_FRESH, which drops them",
-                report.why.c_str());
+    return fail_at_length(
+        EEXIST, "there are versions, and none can be read: " + report.why +
+                    (report.has_damage ? "; " + request.way_back : "") +
+                    "; or begin anew with CAIRN_CHECKPOINT_FRESH, which drops them from the pool "
+                    "and keeps copies in lower");
   if (report.skipped != 0) return fail(ENOENT, "no version can be read: %s", report.why.c_str());
   return fail(ENOENT,
               request.number ? "there is no version of this number" : "there is no version");
