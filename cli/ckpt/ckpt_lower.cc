@@ -100,7 +100,7 @@ int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments) 
   const uint32_t keep = parse_keep(arguments.keep);
   const std::string directory = named_path(arguments.directory);
   const Pool pool = open_pool(config, name.pool);
-  const CkptSet set(pool, name.set);
+  const CkptSet set(pool, name.set, arguments.drops_copies ? CAIRN_CHECKPOINT_DROP_COPIES : 0);
   const int64_t number = parse_version(arguments.number);
   const CkptVersion& version = set.version(number);
   const int missing = cairn_checkpoint_drain(set.get(), number, directory.c_str(), keep);
@@ -128,7 +128,9 @@ int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments
   const Pool pool = open_pool(config, name.pool);
   cairn_checkpoint_info info{};
   info.struct_size = sizeof info;
-  check(cairn_checkpoint_restore(pool.get(), name.set.c_str(), directory.c_str(), &info), name.set);
+  const auto restore =
+      arguments.is_earlier ? cairn_checkpoint_restore_earlier : cairn_checkpoint_restore;
+  check(restore(pool.get(), name.set.c_str(), directory.c_str(), &info), name.set);
   if (info.skipped != 0)
     warn(fmt::format("{}: {} newer versions are damaged there: {}", name.set, info.skipped,
                      info.why));

@@ -102,8 +102,24 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
   return code;
 }
 
+// No pool covers the directory, and no claim of another one is in it: what a run wrote there is
+// drained, or there was none.
+bool has_nothing_to_drain(const Config& config, const std::string& directory) {
+  return access(directory.c_str(), F_OK) == 0 && !find_cover(config, directory) &&
+         claim_of(directory).pool.empty();
+}
+
+int report_nothing_to_drain(bool json, const std::string& directory) {
+  if (json)
+    print_json(drain_json(directory, {}));
+  else
+    print("{}: nothing to drain: none of your pools covers it\n", directory);
+  return exit_ok;
+}
+
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
   const std::string directory = covered_directory(config, given);
+  if (has_nothing_to_drain(config, directory)) return report_nothing_to_drain(json, directory);
   const std::string path = covering_pool(config, directory);
   // While a run is under way, this drains the changes so far, and the run ends the cover.
   PlaceLock lock = lock_cover_now(path, directory);

@@ -301,9 +301,28 @@ struct Run {
     const ChildResult child =
         run_child(context.program, variables, lies_in(context.program.front(), directory));
     if (!child.error.empty()) tell("cairn run: {}\n", child.error);
+    note_end(child.exit_code, variables);
     const std::string core = missing_core_text(child.status, context.program.front(), directory);
     if (!core.empty()) tell("cairn run: {}\n", core);
     return child.exit_code;
+  }
+
+  // A restart from a checkpoint counts against its version unless the program was ended from
+  // outside. Shells and launchers return 128 + the signal's number.
+  static void note_end(int code,
+                       const std::vector<std::pair<std::string, std::string>>& variables) {
+    if (code == exit_ok) return;
+    const auto value = [&](const char* name) {
+      const auto found = std::find_if(variables.begin(), variables.end(),
+                                      [&](const auto& one) { return one.first == name; });
+      return found == variables.end() ? std::string() : found->second;
+    };
+    const bool is_outside = code == exit_signal + SIGKILL || code == exit_signal + SIGTERM;
+    cairn_pool* pool = nullptr;
+    if (cairn_pool_attach(value("CAIRN_POOL").c_str(), 0, &pool) != 0) return;
+    cairn_checkpoint_program_ended(pool, value("CAIRN_RUN").c_str(),
+                                   is_outside ? CAIRN_ENDED_FROM_OUTSIDE : CAIRN_ENDED_BY_ITSELF);
+    cairn_pool_detach(pool);
   }
 
   [[nodiscard]] bool keeps_something(const Pool& pool) const {
@@ -428,8 +447,10 @@ struct Run {
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
     const std::string mode = context.config.value("drain.mode");
-    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own,
-                                           mode == "close" || mode == "async");
+    const Shortage now = shortage_of(pool.get(), info);
+    Draining draining{mode == "close" || mode == "async", 0};
+    if (now.writes != before.writes) draining.stopped = stopped_keeper(pool, directory);
+    const std::string text = shortage_text(before, now, info, own, draining);
     if (!text.empty()) tell("cairn run: {}\n", text);
   }
 

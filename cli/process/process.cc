@@ -1,6 +1,7 @@
 #include "process/process.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -37,6 +38,18 @@ std::string field(const std::vector<std::string>& stat, size_t number) {
 }  // namespace
 
 int parent_of(int pid) { return process_number(field(stat_of(pid), parent_field)); }
+
+bool is_in_system_call(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/syscall", pid, pid));
+  std::string first;
+  if (!(file >> first)) return true;
+  if (first == "running") return false;
+  const long number = std::strtol(first.c_str(), nullptr, 10);
+  return number != SYS_nanosleep && number != SYS_clock_nanosleep && number != SYS_futex &&
+         number != SYS_sched_yield;
+}
+
+bool is_stopped(int pid) { return field(stat_of(pid), state_field) == "T"; }
 
 uint64_t start_of(int pid) {
   const auto stat = stat_of(pid);

@@ -17,9 +17,10 @@ namespace cairn::checkpoint {
 struct RestartRequest {
   std::optional<int64_t> number;  // the user's; nothing: the latest
   bool fills_halo = false;
-  bool is_cyclic = false;  // arrays may be larger than what is stored (cyclic.h)
+  bool is_cyclic = false;     // arrays may be larger than what is stored (cyclic.h)
   bool verifies_all = false;  // also what is not defined
-  uint32_t max_attempts = 2;
+  uint32_t max_attempts = 5;
+  std::string way_back;  // for texts: how damaged versions are had
   // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
   // version `continued`, whose attempts do not count then; 0: the run continues none.
   uint64_t continued = 0;
@@ -36,10 +37,11 @@ struct RestartReport {
   KnownVersion known;
   uint32_t attempts = 0;
   uint64_t bytes = 0;
-  std::string attributes;  // of the version
-  uint32_t skipped = 0;  // newer versions that could not be had
-  std::string why;       // of the newest of them
-  uint32_t missing = 0;  // optional variables
+  std::string attributes;    // of the version
+  uint32_t skipped = 0;      // newer versions that could not be had
+  std::string why;           // of the newest of them
+  bool has_damage = false;   // one of them is damaged or incomplete
+  uint32_t missing = 0;      // optional variables
   uint32_t from_copies = 0;  // parts that were read from copies
   std::string why_copies;    // of one of them
 };
@@ -71,7 +73,7 @@ class Restart {
     Matches matches;
     std::vector<ArrayPlace> places;  // of matches.found
     std::optional<Counted> counted;
-    std::vector<ArrayPlace> unset;   // of matches.missing
+    std::vector<ArrayPlace> unset;  // of matches.missing
   };
   // What one rank finds: 0, or the worst of all ranks wins.
   enum class Finding : int64_t { right = 0, damaged = 1, failed = 2 };
@@ -89,10 +91,10 @@ class Restart {
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
                           const std::function<Status()>& then);
   Status count_attempt(Slot* slot) const;
+  static void tell_for(uint32_t rank, int error, const std::string& shared);
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   // This run's own does not count.
   uint32_t attempts_of(const KnownVersion& known);
-  [[nodiscard]] uint64_t name_of_run() const;
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                        RestartReport* report);
   [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;
