@@ -102,9 +102,9 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // Joins a cover whose directory may be gone, or be another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws with exit_usage where DIR itself is wrong; PoolFull. Where another job has it,
-  // looks again for `patience`: on another host the claim's holder may be about to name the job
-  // that this run is part of. `fresh` may be null.
+  // Covers or joins. Throws PoolFull, or with exit_usage where DIR itself is wrong. Where another
+  // job has it, looks again for `patience`: on another host the claim's holder may be about to name
+  // the job that this run is part of. `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
                     const std::string& job, std::chrono::seconds patience,
                     const Fresh* fresh = nullptr);
