@@ -29,6 +29,7 @@
 #include "process/preload.h"
 #include "process/run_child.h"
 #include "runs/finish_run.h"
+#include "runs/full_pool.h"
 #include "runs/keeper.h"
 #include "runs/keeper_log.h"
 #include "runs/nested_run.h"
@@ -179,7 +180,11 @@ struct Run {
       if (!context.json) warn_all(warnings);
       try {
         const Fresh from = fresh_start();
-        hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
+        const bool is_tight = mode == "exit" && !fresh && is_left_full(pool, directory);
+        hold = open_with_room(pool, directory, !keep, [&] {
+                 return Cover::open(pool, directory, keep, job, patience, &from);
+               }).hold();
+        if (is_tight) drain_left(pool, directory);
         // Files that an earlier run left, or DIR itself, may have their own drain mode.
         const auto cover = cover_of(pool, directory);
         const bool drains_meanwhile =

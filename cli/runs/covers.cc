@@ -253,6 +253,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
         (!claim.here || std::filesystem::equivalent(claim.pool, pool.path(), ignored)))
       text += "; " + how_to_free(directory);
     if (result == -ESTALE) text += "; " + how_to_rescue(directory);
+    if (result == -ENOSPC) throw PoolFull(exit_failed, text);
     throw Error(wrong ? exit_usage : exit_failed, text);
   }
   return cover;

@@ -15,6 +15,7 @@
 #include "pools/place_lock.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"
+#include "text/error.h"
 #include "text/output.h"
 
 namespace cairn::cli {
@@ -91,6 +92,11 @@ struct Fresh {
   std::function<void(const CoverEntry& left)> left;
 };
 
+// A pool in which nothing could be evicted has no room for the record of a cover.
+struct PoolFull : Error {
+  using Error::Error;
+};
+
 class Cover {
  public:
   Cover() = default;
@@ -98,9 +104,9 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // Joins a cover whose directory may be gone, or be another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it,
-  // looks again for `patience`: on another host the claim's holder may be about to name the job
-  // that this run is part of. `fresh` may be null.
+  // Covers or joins. Throws PoolFull, or with exit_usage where DIR itself is wrong. Where another
+  // job has it, looks again for `patience`: on another host the claim's holder may be about to name
+  // the job that this run is part of. `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
                     const std::string& job, std::chrono::seconds patience,
                     const Fresh* fresh = nullptr);

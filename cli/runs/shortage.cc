@@ -5,7 +5,6 @@
 #include <sys/statfs.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "machine/memory_limit.h"
 #include "text/error.h"
@@ -34,11 +33,10 @@ std::string file_system_text(const std::string& pool) {
 }
 
 std::string cgroup_text() {
-  const std::string file = memory_limit().cgroup_file;
-  uint64_t limit = 0;
-  if (file.empty() || !(std::ifstream(file) >> limit))
-    return "the memory limit of this cgroup (see /proc/self/cgroup)";
-  return fmt::format("the memory limit of this cgroup ({} in {})", format_size(limit), file);
+  const cairn_memory_left left = memory_left();
+  if (left.cgroup_file[0] == '\0') return "the memory limit of this cgroup (see /proc/self/cgroup)";
+  return fmt::format("the memory limit of this cgroup ({} in {})", format_size(left.cgroup_limit),
+                     left.cgroup_file);
 }
 
 struct Cause {

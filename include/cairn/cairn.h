@@ -163,6 +163,19 @@ typedef struct cairn_shortage {
 } cairn_shortage;
 CAIRN_API int cairn_pool_get_shortage(cairn_pool* pool, cairn_shortage* shortage);
 
+/* What the machine's memory, and the memory limits of the caller's cgroup and of those above it,
+ * leave. UINT64_MAX: that is unknown, or there is no limit. A pool in memory that is larger than
+ * cgroup_left is refused. */
+typedef struct cairn_memory_left {
+  uint32_t struct_size; /* sizeof(cairn_memory_left), set by the caller */
+  uint32_t reserved;
+  uint64_t machine;
+  uint64_t cgroup_left;   /* for pools: less than is free, because programs and drains need some */
+  uint64_t cgroup_limit;  /* that leaves the least */
+  char cgroup_file[4096]; /* that has this limit, or "" */
+} cairn_memory_left;
+CAIRN_API int cairn_memory_get_left(cairn_memory_left* left);
+
 /* One attached process. */
 typedef struct cairn_lane_info {
   uint32_t lane;

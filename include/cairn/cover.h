@@ -55,7 +55,8 @@ typedef struct cairn_cover_options {
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (the directory is in a pool or in another cover), -EBUSY
  * (claimed by another job; cairn_last_error names its host and job), -ESTALE (not the covered
  * directory, for which the pool keeps data; cairn_last_error names them), -EEXIST (covered by
- * another path and moved here; the pool keeps data for it), -EACCES, -EROFS. */
+ * another path and moved here; the pool keeps data for it), -ENOSPC (the pool is full, and no file
+ * in it could be evicted; drain a cover of it first), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
                                const cairn_cover_options* options, cairn_cover** cover);
 /* Joins a cover that exists, for processes inside a run. -ENOENT if there is none. */

@@ -46,18 +46,20 @@ Result<std::optional<OldFile>> open_old_file(const DrainName& item, int director
   return std::optional<OldFile>(std::move(old));
 }
 
-// Checks that lower has room for a file. A drain while programs run tries each file again and
-// again, and should not write so many bytes in vain.
-Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
-                      const std::string& path) {
-  if (!state.leaves_busy_files()) return Status();
+// Checks that lower has room for a file, where it has not room for all. A drain while programs run
+// tries each file again and again, and should not write so many bytes in vain.
+Status check_room_for(const DrainState& state, uint64_t inode, const file::Attributes& wanted,
+                      int directory, const std::string& path) {
+  if (!state.leaves_busy_files() && !state.missing_room) return Status();
   struct statfs st = {};
   if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
   const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
-  if (needed <= free) return Status();
-  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free", path.c_str(),
-              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
+  const bool is_left_out = state.without_room.count(inode) != 0;
+  if (needed <= free && !is_left_out) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free%s", path.c_str(),
+              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free),
+              is_left_out ? " and files that changed earlier come first" : "");
 }
 
 Status write_regular(const DrainName& item, file::Attributes wanted, int directory, Aside* aside) {
@@ -65,7 +67,7 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   const file::Listed& listed = item.listed;
   const std::string path = item.where.path + "/" + name_of(listed);
   const bool replaces = aside->expected == InLower::remembered;
-  CAIRN_TRY(check_room_for(state, wanted, directory, path));
+  CAIRN_TRY(check_room_for(state, item.map.number, wanted, directory, path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)

@@ -89,7 +89,9 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   if (state == nullptr) return;
   plan->files.push_back({size,
                          listed.has_lower && !where.fresh ? listed.lower.size : 0,
-                         {where.inode, unit_of(listed) + 1}});
+                         {where.inode, unit_of(listed) + 1},
+                         map.number,
+                         change_time(fs, map)});
   if (map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map))
     state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
@@ -179,16 +181,30 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
   return Status();
 }
 
-Status check_room(const DrainState& state, const Plan& plan) {
+Status choose_what_fits(DrainState* state, Plan* plan) {
   struct statfs st = {};
-  if (const int64_t result = sys::fstatfs(state.beneath.fd(), &st); result < 0)
-    return sys::failed(result, "statfs", state.cover.path);
-  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
-  const uint64_t needed = most_room(state, plan);
+  if (const int64_t result = sys::fstatfs(state->beneath.fd(), &st); result < 0)
+    return sys::failed(result, "statfs", state->cover.path);
+  const auto unit = static_cast<uint64_t>(st.f_bsize);
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * unit;
+  const uint64_t needed = most_room(*state, *plan);
   if (needed <= free) return Status();
-  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free; nothing was copied",
-              state.cover.path.c_str(), static_cast<unsigned long long>(needed),
-              static_cast<unsigned long long>(free));
+  state->missing_room = {needed, free};
+  std::stable_sort(plan->files.begin(), plan->files.end(),
+                   [](const Plan::File& a, const Plan::File& b) { return a.changed < b.changed; });
+  uint64_t taken = 0;
+  for (const Plan::File& file : plan->files) {
+    if (state->without_room.count(file.inode) != 0) continue;  // another name of it
+    const uint64_t size = (file.size + unit - 1) / unit * unit;
+    if (taken + size > free) {
+      state->without_room.insert(file.inode);
+      plan->bytes -= file.size;
+      continue;
+    }
+    taken += size;
+    if (state->moved_from.count(file.name) == 0) taken -= std::min(taken, file.freed);
+  }
+  return Status();
 }
 
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {

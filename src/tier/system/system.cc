@@ -214,6 +214,8 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset) {
 int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
 int64_t ftruncate(int fd, uint64_t size) { return call_again(SYS_ftruncate, fd, size); }
 int64_t fsync(int fd) { return call_again(SYS_fsync, fd); }
+int64_t fdatasync(int fd) { return call_again(SYS_fdatasync, fd); }
+void drop_cached(int fd) { call(SYS_fadvise64, fd, 0, 0, POSIX_FADV_DONTNEED); }
 int64_t fsync_directory(int fd) {
   const int64_t result = fsync(fd);
   return result == -EINVAL || result == -EOPNOTSUPP || result == -ENOSYS ? 0 : result;

@@ -35,6 +35,9 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
+int64_t fdatasync(int fd);
+// Drops a file from the page cache, as far as it is on disk.
+void drop_cached(int fd);
 // Does fsync(). 0 also if the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
 
