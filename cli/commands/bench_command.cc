@@ -33,7 +33,8 @@ std::string own_path() {
   return {self, static_cast<size_t>(length)};
 }
 
-// -I ignores PYTHONHOME, without which some Pythons of module systems do not find their own modules.
+// -I ignores PYTHONHOME, without which some Pythons of module systems do not find their own
+// modules.
 void check_start_without_home(const std::string& python) {
   const char* home = std::getenv("PYTHONHOME");
   if (home == nullptr || *home == '\0') return;

@@ -1,9 +1,9 @@
 // Whether the kernel has no process of a number.
 //
 // A yes is certain: the process that had the number is gone. A no says nothing, because another
-// process may have the number now. So this says when something may be cleaned that a dead process has left,
-// and never that a process lives: that is what a kernel lock says (media/liveness.h) or, where
-// processes have no file in common, number and time of start together.
+// process may have the number now. So this says when something may be cleaned that a dead process
+// has left, and never that a process lives: that is what a kernel lock says (media/liveness.h) or,
+// where processes have no file in common, number and time of start together.
 #pragma once
 
 #include <signal.h>

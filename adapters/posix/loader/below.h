@@ -10,9 +10,9 @@ namespace posix::below {
 // still can below, and may set its times back.
 bool is_unchanged(const Found& found, const char* path);
 
-// Would the loader, looking for the library DIR/NAME, find one that the cover does not show? `shown`
-// says whether the cover has that name itself. The loader also looks in directories for certain
-// processors that are in DIR.
+// Would the loader, looking for the library DIR/NAME, find one that the cover does not show?
+// `shown` says whether the cover has that name itself. The loader also looks in directories for
+// certain processors that are in DIR.
 bool has_hidden(const char* path, bool shown);
 
 }  // namespace posix::below

@@ -48,14 +48,15 @@ class Needs {
   // Makes what was found under this absolute path loadable. 0 or a negative errno, also where that
   // is so of something that it needs: the loader would find what lies below.
   int prepare(const Found& found, const char* path, Loadable* loadable);
-  // The same for what a library outside of the cover needs, or a program, whose $ORIGIN is where its
-  // symbolic links lead.
+  // The same for what a library outside of the cover needs, or a program, whose $ORIGIN is where
+  // its symbolic links lead.
   int prepare_outside(const char* path);
   int prepare_program(const char* path);
   // ... and what the libraries outside of the cover need that LD_PRELOAD names.
   int prepare_preloads(char* const* environment);
   // Looks for a library that `asker` asks for without a path, as the loader does. 0,
-  // kNotByThatWay, or a negative errno: -ELIBACC if only the loader would find one, below the cover.
+  // kNotByThatWay, or a negative errno: -ELIBACC if only the loader would find one, below the
+  // cover.
   static constexpr int kNotByThatWay = 1;
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
@@ -128,7 +129,7 @@ class Needs {
   bool loading_;
   bool must_be_given_ = false;
   bool is_name_hidden_ = false;  // of the one that prepare_named looked for
-  int error_ = 0;  // of something that is needed
+  int error_ = 0;                // of something that is needed
   bool told_ = false;
   int depth_ = 0;
   char* hidden_ = nullptr;  // what the loader would find below the cover

@@ -119,8 +119,9 @@ Given::~Given() {
 // The variables whose libraries the loader loads into every program.
 static constexpr const char* kLists[] = {kPreload, "LD_AUDIT"};
 
-// Would the loader look in the cover for this entry of such a list, or for what it needs? LD_PRELOAD
-// may name libraries outside of the cover that need some of it: they are given to the program.
+// Would the loader look in the cover for this entry of such a list, or for what it needs?
+// LD_PRELOAD may name libraries outside of the cover that need some of it: they are given to the
+// program.
 static bool may_be_covered(const char* variable, const char* entry, const char* library_path) {
   if (strchr(entry, '/') == nullptr) return may_need_covered(library_path);
   return !outside(entry) || (variable != kPreload && may_need_covered(entry, library_path));

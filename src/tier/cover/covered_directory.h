@@ -50,8 +50,8 @@ Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& reco
                              uint64_t* device = nullptr);
 // Claims the directory, and notes in the record how to recognise it. False: it is read-only and has
 // no claim. Drains then fail, until it can be written to.
-Result<bool> claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
-                 const std::string& foreign = {});
+Result<bool> claim_for(file::FileSystem& fs, const std::string& path, bool is_known,
+                       CoverRecord* record, const std::string& foreign = {});
 // Parts whose records went with `.cairn` are told from those that no record names any more.
 Status note_lost_records(file::FileSystem& fs, const std::string& path, CoverRecord* record);
 void tell_claimed_again(Covered found, const std::string& path, const Notice& notice);

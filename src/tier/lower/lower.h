@@ -8,8 +8,8 @@
 //     pool. Until then all processes read lower. So no process sees a half-imported directory or
 //     file.
 //  3. A file in lower is read only if it has the witness (witness.h) of the one whose name was
-//     imported; if not, the call fails with ESTALE. So bytes of a file that was changed outside Cairn
-//     are never mixed with older ones.
+//     imported; if not, the call fails with ESTALE. So bytes of a file that was changed outside
+//     Cairn are never mixed with older ones.
 #pragma once
 
 #include <sys/stat.h>

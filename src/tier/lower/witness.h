@@ -72,9 +72,9 @@ struct Rights {
   bool has_attributes = false;  // capabilities and the like
 };
 // The attributes of the pool, with owner, group and permissions as they are in lower by now where
-// the program has not changed them in the pool. If they then have another owner than in lower, there
-// are no permissions that are not both there and in the pool. A set-ID bit stays only if pool or
-// lower has it together with the same owner or group. `remembered`, `lower`: of the same file or
+// the program has not changed them in the pool. If the owner is another than in lower, permissions
+// that are not both there and in the pool are left out. A set-ID bit stays only if pool or lower
+// has it together with the same owner or group. `remembered`, `lower`: of the same file or
 // directory. `is_new`: of a new file, which this process owns unless it is root's.
 file::Attributes merge_rights(const file::Witness& remembered, const sys::FileStat& lower,
                               const file::Attributes& pool, bool is_new = false);

@@ -26,9 +26,9 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
 // and lower does not support them.
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
                          bool with_rights);
-// The permissions that a new file `fd` may get in the place of `old` (-1: there is none to look at).
-// If it has not got the access list that the old file has or had, those of the group were the mask
-// of the list; if they are not known, the group gets no more than all others.
+// The permissions that a new file `fd` may get in the place of `old` (-1: there is none to look
+// at). If it has not got the access list that the old file has or had, those of the group were the
+// mask of the list; if they are not known, the group gets no more than all others.
 uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
                           uint32_t permissions);
 // The permissions of a file that has had this access list, and gets another file's place without
