@@ -222,8 +222,7 @@ CAIRN_API int cairn_lifetime_warnings(const char* path, cairn_finding warning, v
  * Where another user has taken that name, it is another directory, the same for all processes of
  * this user. It is closed to others. `create`: makes it if it is not there. `taken_by`, unless
  * NULL: the user who has taken the name, or UINT32_MAX. Errors: -EACCES (others have permissions
- * on it),
- * -ENOENT (the name is taken, no other place, no `create`), -ENOTDIR, -ERANGE (`size`). */
+ * on it), -ENOENT (the name is taken, no other place, no `create`), -ENOTDIR, -ERANGE (`size`). */
 CAIRN_API int cairn_own_place(const char* directory, int create, char* path, size_t size,
                               uint32_t* taken_by);
 /* Removes what killed processes have left in the pool's directory beside the pool, whoever uses the
