@@ -166,8 +166,8 @@ class Given {
   char* note_ = nullptr;
 };
 
-// An environment whose LD_PRELOAD and LD_AUDIT name nothing that the loader would find otherwise than the cover
-// shows it.
+// An environment whose LD_PRELOAD and LD_AUDIT name nothing that the loader would find otherwise
+// than the cover shows it.
 class Preloads {
  public:
   explicit Preloads(char* const* environment);
