@@ -6,6 +6,7 @@
 // (mpirun cairn run ...) the last one ends the cover. Runs with other pools see the cover's claim.
 // A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to
 // the outer one.
+#include <cairn/checkpoint.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
