@@ -47,8 +47,8 @@ Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found
 // of the directory now, because device numbers change.
 Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& record,
                              uint64_t* device = nullptr);
-// Claims the directory, and notes in the record how to recognise it. False: it is read-only and has
-// no claim. Drains then fail, until it can be written to.
+// Claims the directory, and notes in the record how to recognise it. False: it is read-only and
+// has no claim. Drains then fail, until it can be written to.
 Result<bool> claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
                  const std::string& foreign = {});
 // Parts whose records went with `.cairn` are told from those that no record names any more.
