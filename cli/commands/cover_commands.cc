@@ -105,8 +105,7 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
 // No pool covers the directory, and no claim of another one is in it: what a run wrote there is
 // drained, or there was none.
 bool has_nothing_to_drain(const Config& config, const std::string& directory) {
-  return access(directory.c_str(), F_OK) == 0 && !find_cover(config, directory) &&
-         claim_of(directory).pool.empty();
+  return !find_cover(config, directory) && claim_of(directory).pool.empty();
 }
 
 int report_nothing_to_drain(bool json, const std::string& directory) {

@@ -140,7 +140,6 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
 
 int restore_for_tool(cairn_pool* pool, const char* name, const char* directory, bool is_earlier,
                      cairn_checkpoint_info* info) {
-  const WriteWindow window;
   if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
   if (const Status given = check_given(name, "the set's name"); !given.ok()) return code(given);
   if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
@@ -314,11 +313,13 @@ int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const 
 
 int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                              cairn_checkpoint_info* info) {
+  const WriteWindow window;
   return restore_for_tool(pool, name, directory, false, info);
 }
 
 int cairn_checkpoint_restore_earlier(cairn_pool* pool, const char* name, const char* directory,
                                      cairn_checkpoint_info* info) {
+  const WriteWindow window;
   return restore_for_tool(pool, name, directory, true, info);
 }
 

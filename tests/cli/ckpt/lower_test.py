@@ -313,8 +313,6 @@ class Lower(CkptCase):
         restored = self.json("ckpt", "restore", "field", "--from", self.lower, "--earlier")
         self.assertEqual((restored["version"], restored["skipped"]), (2, 0))
         self.writer("field", "read", 2)
-        # The two lines do not mix.
-        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="does not know")
 
     def test_the_line_before_is_dropped_on_demand(self):
         self.writer("field", 2)
