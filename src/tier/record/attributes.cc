@@ -166,12 +166,8 @@ Status note_default_list(file::FileSystem& fs, const file::Map& map, int directo
   if (sys::fstat(directory, &st) < 0 || is_believed(st.st_uid, no_owner)) return Status();
   const auto list = value_of(directory, default_access_list);
   if (!list.ok()) return Status();
-  const uint64_t ctime = map.inode->ctime.load();
-  const Status status = file::set_xattr(fs, map, noted_default_list, list->data(), list->size(), 0);
-  if (status.code() == ENOSPC) return Status();  // new files get no list then
-  CAIRN_TRY(status);
-  fs.pool.store_flush(map.inode->ctime, ctime);  // this is not a change that a user has made
-  return fs.pool.fence();
+  const Status status = file::note_xattr(fs, map, noted_default_list, list->data(), list->size());
+  return status.code() == ENOSPC ? Status() : status;  // new files get no list then
 }
 
 NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory) {
@@ -200,7 +196,7 @@ bool has_system_attributes(file::FileSystem& fs, const file::Map& map) {
 }
 
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const ImportedName& from, uint64_t ctime) {
+                         const ImportedName& from) {
   std::string list(most_bytes, '\0');
   // Most files have no attributes, and this call finds that out. It is a hint only, because the
   // name may lead to another file by now.
@@ -222,10 +218,9 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, *number};
   if (has_list) {
-    const Status noted = file::set_xattr(fs, map, noted_access_list, "1", 1, 0);
-    fs.pool.store_flush(map.inode->ctime, ctime);
+    const Status noted = file::note_xattr(fs, map, noted_access_list, "1", 1);
     if (noted.code() != ENOSPC) CAIRN_TRY(noted);
-    if (!has_users) return fs.pool.fence();
+    if (!has_users) return Status();
   }
   const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return Status();  // this user cannot read it, so no drain will replace it
@@ -243,14 +238,12 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
           attribute == drain_mode_attribute && *value == text_of(DrainMode::never);
       status = keeps_out ? note_mode_of_lower(fs, map) : Status();
       if (status.ok())
-        status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+        status = file::note_xattr(fs, map, attribute, value->data(), value->size());
     }
-    if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
+    if (status.code() == ENOSPC) status = file::note_xattr(fs, map, partial, "1", 1);
     CAIRN_TRY(status);
   }
-  // Importing attributes is not a change that a user has made.
-  fs.pool.store_flush(map.inode->ctime, ctime);
-  return fs.pool.fence();
+  return Status();
 }
 
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,

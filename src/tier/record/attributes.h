@@ -16,10 +16,10 @@ struct ImportedName {
   const char* name;
   const sys::FileStat& st;
 };
-// Copies the attributes of a file in lower to its name in the pool, and keeps the ctime. The caller
-// holds the import lock of the directory.
+// Copies the attributes of a file in lower to its name in the pool. The caller holds the import
+// lock of the directory.
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const ImportedName& from, uint64_t ctime);
+                         const ImportedName& from);
 
 // Copies to the file `fd` the attributes of the pool's inode, and those of `old` (-1: none) that
 // the pool does not keep: all, or, without `with_rights`, users' own only. ENOTSUP: there are some,
