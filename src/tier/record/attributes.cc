@@ -65,23 +65,23 @@ Result<std::string> value_of(int fd, const std::string& name) {
 
 // An attribute about the bytes of a file does not hold for other bytes.
 bool is_about_contents(const std::string& name) {
-  return name == "security.capability" || name == "security.ima" || name == "security.evm";
+  return name == "security.capability" || name == "security.ima";
 }
 
-// Copies attributes that the old file in lower has and the pool does not hold. Errors are ignored:
-// some attributes are not for this user to set.
-struct Carried {
-  bool users;   // users' own attributes
-  bool rights;  // access lists and labels
-};
-void carry_over(int fd, int old, const Carried& carried) {
+bool is_carried(const std::string& name, const Carried& carried, bool users) {
+  if (name == "security.evm") return false;  // also about the inode number
+  if (is_users(name)) return users;
+  return is_about_contents(name) ? carried.contents : carried.rights;
+}
+
+// Copies attributes that the old file in lower has and the pool does not hold; `users`: users' own
+// ones, too. Errors are ignored: some attributes are not for this user to set.
+void carry_over(int fd, const Carried& carried, bool users) {
   sys::FileStat st = {};
-  if (sys::fstat(old, &st) < 0) return;
-  for (const std::string& name : names_of(old)) {
-    if (!(is_users(name) ? carried.users : carried.rights) || is_about_contents(name) ||
-        may_be_of_others(st, name))
-      continue;
-    auto value = value_of(old, name);
+  if (sys::fstat(carried.old, &st) < 0) return;
+  for (const std::string& name : names_of(carried.old)) {
+    if (!is_carried(name, carried, users) || may_be_of_others(st, name)) continue;
+    auto value = value_of(carried.old, name);
     if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
   }
 }
@@ -134,7 +134,7 @@ bool has_owner_of_pool(const file::Map& map, int fd) {
 
 }  // namespace
 
-void copy_attributes(int fd, int old) { carry_over(fd, old, {.users = true, .rights = true}); }
+void copy_attributes(int fd, int old) { carry_over(fd, {.old = old, .rights = true}, true); }
 
 uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
                           uint32_t permissions) {
@@ -237,8 +237,7 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
       const bool keeps_out =
           attribute == drain_mode_attribute && *value == text_of(DrainMode::never);
       status = keeps_out ? note_mode_of_lower(fs, map) : Status();
-      if (status.ok())
-        status = file::note_xattr(fs, map, attribute, value->data(), value->size());
+      if (status.ok()) status = file::note_xattr(fs, map, attribute, value->data(), value->size());
     }
     if (status.code() == ENOSPC) status = file::note_xattr(fs, map, partial, "1", 1);
     CAIRN_TRY(status);
@@ -246,10 +245,10 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   return Status();
 }
 
-Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
-                         bool with_rights) {
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd,
+                         const Carried& carried) {
   const bool is_partial = file::get_xattr(fs, map, partial).ok();
-  if (old >= 0) carry_over(fd, old, {.users = is_partial, .rights = with_rights});
+  if (carried.old >= 0) carry_over(fd, carried, is_partial);
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);
