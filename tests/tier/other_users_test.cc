@@ -115,6 +115,36 @@ TEST_F(OtherUsers, OnesOwnFilesThatOneMayNotOpen) {
   EXPECT_EQ(stat_of("directory").st_mode & 07777, 0750U);
 }
 
+// Its group could write to it, so it is drained as a new file, which reads the old one.
+TEST_F(OtherUsers, OnesOwnFilesThatOnlyTheGroupMayUse) {
+  as_other([this](Covered& covered) {
+    for (const char* name : {"writable", "closed"}) put(lower_ + "/" + name, "bytes");
+    chmod((lower_ + "/writable").c_str(), 0220);
+    chmod((lower_ + "/closed").c_str(), 0020);
+    covered.list(".");
+    for (const char* name : {"writable", "closed"})
+      cairn_chmod(covered.pool, covered.stat(name).ino, 0, 0200);
+    return problems_of(covered);
+  });
+  for (const char* name : {"writable", "closed"}) {
+    EXPECT_EQ(stat_of(name).st_mode & 07777, 0200U) << name;
+    EXPECT_EQ(get(lower_ + "/" + name), "bytes") << name;
+  }
+}
+
+// What cannot be drained is closed again.
+TEST_F(OtherUsers, AFileThatWasOpenedToBeReadIsClosedAgain) {
+  as_other([this](Covered& covered) -> std::string {
+    put(lower_ + "/writable", "bytes");
+    chmod((lower_ + "/writable").c_str(), 0220);
+    covered.list(".");
+    cairn_chmod(covered.pool, covered.stat("writable").ino, 0, 04220);
+    const std::string text = problems_of(covered);
+    return text.find("changed there outside Cairn") != std::string::npos ? "" : "told: " + text;
+  });
+  EXPECT_EQ(stat_of("writable").st_mode & 07777, 0220U);
+}
+
 // A directory of the drain's own making, closed by the program that made it, and opened by the next
 // one.
 TEST_F(OtherUsers, ADirectoryThatIsClosedAndOpenedBetweenDrains) {

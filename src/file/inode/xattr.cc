@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "file/inode/reclaim.h"
@@ -47,9 +48,12 @@ Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
   return attributes;
 }
 
+// Is the change a program's? Then it sets the ctime.
+enum class Stamp : uint8_t { no, yes };
+
 // Replaces the block; the old one goes to an orphan, because readers may be copying from it.
 Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
-            const std::vector<Attribute>& attributes) {
+            const std::vector<Attribute>& attributes, Stamp stamp) {
   std::string bytes;
   for (const Attribute& attribute : attributes) {
     const uint16_t lengths[2] = {static_cast<uint16_t>(attribute.name.size()),
@@ -90,7 +94,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
              run.count == 0
                  ? 0
                  : Entry::make(Kind::block, run.first, map.number, 0, format::level_xattr).value);
-  change.set(map.inode->ctime, now_ns());
+  if (stamp == Stamp::yes) change.set(map.inode->ctime, now_ns());
   if (orphan.inode != nullptr) {
     pool.store(orphan.inode->xattr, old);
     pool.store(orphan.inode->flags, format::flag_change);
@@ -116,11 +120,10 @@ Status missing(const Map& map, const std::string& name) {
               static_cast<unsigned long long>(map.number), name.c_str());
 }
 
-}  // namespace
-
-Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
-                 size_t size, int flags, uint64_t generation) {
+Status set(FileSystem& fs, const Map& map, const std::string& name, std::string_view value,
+           int flags, uint64_t generation, Stamp stamp) {
   CAIRN_TRY(fs.pool.check_writable());
+  const size_t size = value.size();
   if (name.empty() || name.size() > 255)
     return fail(ERANGE, "invalid attribute name: %zu bytes", name.size());
   if (size > most_bytes)
@@ -135,12 +138,23 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
   const bool there = at != attributes->end();
   if (there && (flags & 1) != 0) return fail(EEXIST, "attribute %s exists", name.c_str());
   if (!there && (flags & 2) != 0) return missing(map, name);
-  const std::string bytes(static_cast<const char*>(value), size);
   if (there)
-    at->value = bytes;
+    at->value = value;
   else
-    attributes->push_back({name, bytes});
-  return save(fs, *seat, map, *attributes);
+    attributes->push_back({name, std::string(value)});
+  return save(fs, *seat, map, *attributes, stamp);
+}
+
+}  // namespace
+
+Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
+                 size_t size, int flags, uint64_t generation) {
+  return set(fs, map, name, {static_cast<const char*>(value), size}, flags, generation, Stamp::yes);
+}
+
+Status note_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
+                  size_t size) {
+  return set(fs, map, name, {static_cast<const char*>(value), size}, 0, 0, Stamp::no);
 }
 
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name, uint64_t generation) {
@@ -159,7 +173,7 @@ Status remove_xattr(FileSystem& fs, LocalSeat& seat, const Map& map, const std::
   const auto at = find(*attributes, name);
   if (at == attributes->end()) return missing(map, name);
   attributes->erase(at);
-  return save(fs, seat, map, *attributes);
+  return save(fs, seat, map, *attributes, Stamp::yes);
 }
 
 Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,

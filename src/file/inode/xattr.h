@@ -12,6 +12,9 @@ namespace cairn::file {
 // EEXIST, ENODATA (by flags XATTR_CREATE 1, XATTR_REPLACE 2), ENOSPC above one block, ERANGE.
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                  size_t size, int flags, uint64_t generation = 0);
+// Sets an attribute that no program has set, and so leaves the ctime as it is.
+Status note_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
+                  size_t size);
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name,
                     uint64_t generation = 0);
 // The same for a caller that is in a seat.

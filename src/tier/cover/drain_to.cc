@@ -274,7 +274,7 @@ class Writer {
     if (!directory.ok()) return failed(path, directory.status());
     if (level.made) {
       const Status status = set_attributes(fs_, level.map, attributes_now(fs_, level.map),
-                                           directory->get(), -1, path);
+                                           directory->get(), {}, path);
       if (!status.ok()) failed(path, status);
     }
     if (const int64_t result = sys::fsync_directory(directory->get()); result < 0)
@@ -356,7 +356,7 @@ class Writer {
     give_list(file.get(), made.list, false);
     CAIRN_TRY(
         copy_contents(fs_, map, file.get(), path, [&](uint64_t bytes) { return advance(bytes); }));
-    CAIRN_TRY(set_attributes(fs_, map, wanted, file.get(), -1, path));
+    CAIRN_TRY(set_attributes(fs_, map, wanted, file.get(), {}, path));
     if (const int64_t result = sys::fsync(file.get()); result < 0)
       return sys::failed(result, "fsync", path);
     if (const int64_t result = sys::fstat(file.get(), st); result < 0)

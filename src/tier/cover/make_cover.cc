@@ -55,7 +55,7 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
     CAIRN_TRY(file::set_mode(fs, *seat, *top, st.st_mode & 07777));
     CAIRN_TRY(file::set_times(fs, *seat, *top, sys::atime_of(st), sys::mtime_of(st)));
   }
-  CAIRN_TRY(import_attributes(fs, covers, name, {covered.get(), ".", st}, sys::ctime_of(st)));
+  CAIRN_TRY(import_attributes(fs, covers, name, {covered.get(), ".", st}));
   fs.pool.store_flush(top->inode->ctime, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->drained, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->directory.lower_links, st.st_nlink);

@@ -8,6 +8,7 @@
 #include "file/inode/attributes.h"
 #include "file/inode/pins.h"
 #include "tier/drain/drain_state.h"
+#include "tier/drain/plan.h"
 #include "tier/record/attributes.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
@@ -46,28 +47,14 @@ Result<std::optional<OldFile>> open_old_file(const DrainName& item, int director
   return std::optional<OldFile>(std::move(old));
 }
 
-// Checks that lower has room for a file, where it has not room for all. A drain while programs run
-// tries each file again and again, and should not write so many bytes in vain.
-Status check_room_for(const DrainState& state, uint64_t inode, const file::Attributes& wanted,
-                      int directory, const std::string& path) {
-  if (!state.leaves_busy_files() && !state.missing_room) return Status();
-  struct statfs st = {};
-  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
-  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
-  const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
-  const bool is_left_out = state.without_room.count(inode) != 0;
-  if (needed <= free && !is_left_out) return Status();
-  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free%s", path.c_str(),
-              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free),
-              is_left_out ? " and files that changed earlier come first" : "");
-}
-
 Status write_regular(const DrainName& item, file::Attributes wanted, int directory, Aside* aside) {
   DrainState& state = item.state;
   const file::Listed& listed = item.listed;
   const std::string path = item.where.path + "/" + name_of(listed);
   const bool replaces = aside->expected == InLower::remembered;
-  CAIRN_TRY(check_room_for(state, item.map.number, wanted, directory, path));
+  CAIRN_TRY(check_room_for(state, item.map.number,
+                           std::min(wanted.size, wanted.blocks * format::block_size), directory,
+                           path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
@@ -82,10 +69,10 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   CAIRN_TRY(copy_contents(state.fs, item.map, to, path,
                           [&](uint64_t bytes) { return state.advance(bytes); }));
   CAIRN_TRY_ASSIGN(old, open_old_file(item, directory, replaces));
-  if (!old) return set_attributes(state.fs, item.map, wanted, to, -1, path);
+  if (!old) return set_attributes(state.fs, item.map, wanted, to, {}, path);
   drop_access_lists(to);
   wanted = merge_rights(old->remembered, old->st, wanted, true);
-  return set_attributes(state.fs, item.map, wanted, to, old->fd.get(), path);
+  return set_attributes(state.fs, item.map, wanted, to, {.fd = old->fd.get()}, path);
 }
 
 // Removes a directory in lower whose name the pool has given to something else.
@@ -101,9 +88,7 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
 }
 
 Tried try_once(const DrainName& item, InLower expected) {
-  Aside aside;
-  aside.name = item.state.aside;
-  aside.expected = expected;
+  Aside aside = new_aside(item, expected);
   const Tried written = write_aside(item, &aside);
   if (written != Tried::done) return written;
   const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
@@ -116,11 +101,15 @@ bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
          map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
 }
 
+}  // namespace
+
 void remove_copy(DrainState& state, int directory, const Aside& aside) {
   sys::unlinkat(directory, aside.name.c_str(), 0);
   state.done -= aside.copied;
   if (!state.cancelled && aside.copied != 0) state.advance(0);  // the count of bytes goes back
 }
+
+namespace {
 
 Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
               const Aside& aside, const Status& status) {
@@ -135,6 +124,12 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
 
 }  // namespace
 
+void note_before_copy(const DrainName& item, Aside* aside) {
+  aside->clock = clock_set_to();
+  aside->from.drained = item.map.inode->drained.load();
+  aside->from.change_time = change_time(item.state.fs, item.map);
+}
+
 Tried write_aside(const DrainName& item, Aside* aside) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
@@ -144,9 +139,7 @@ Tried write_aside(const DrainName& item, Aside* aside) {
     return Tried::failed;
   }
   aside->shape = *shape;
-  aside->clock = clock_set_to();
-  aside->from.drained = item.map.inode->drained.load();
-  aside->from.change_time = change_time(item.state.fs, item.map);
+  note_before_copy(item, aside);
   const bool has_ticked = wait_for_tick(aside->from.change_time);
   if (!still_names(item.state.fs, item.where, item.listed, item.map))
     return Tried::failed;  // it was moved: the next drain writes it
@@ -155,7 +148,7 @@ Tried write_aside(const DrainName& item, Aside* aside) {
                 !file::is_pinned(item.state.fs, item.map.number);
   const file::Attributes wanted = attributes_now(item.state.fs, item.map);
   aside->rights = noted_rights(wanted.uid, wanted.gid, wanted.mode);
-  Status status = item.state.journal.write({item.where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
+  Status status = announce_aside(item, *aside);
   const uint64_t done = item.state.done;
   if (status.ok())
     status = S_ISREG(wanted.mode) ? write_regular(item, wanted, fd, aside)
@@ -195,7 +188,6 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
     return Tried::failed;
   }
   if (!publish(item, *aside)) return Tried::failed;
-  ++item.state.report.files;
   if (S_ISREG(aside->st.st_mode))
     item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
   if (item.map.inode->links.load() > 1)
@@ -291,17 +283,22 @@ bool needs_writing(const DrainName& item, InLower* expected) {
   return way == Way::free && !drain_moved(item, *expected);
 }
 
-void drain_name(const DrainName& item) {
-  InLower expected = InLower::nothing;
-  if (!needs_writing(item, &expected)) return;
+Tried try_again(const DrainName& item, const std::function<Tried()>& once) {
   const int most = item.state.leaves_busy_files() ? 1 : attempts;
   Tried tried = Tried::again;
-  for (int i = 0; i < most && tried == Tried::again; ++i) tried = try_once(item, expected);
+  for (int i = 0; i < most && tried == Tried::again; ++i) tried = once();
   if (tried == Tried::again && item.state.leaves_busy_files())
     postpone(item.state, item.where, item.map);
   else if (tried == Tried::again)
     item.state.failed(item.where.path + "/" + name_of(item.listed),
-                      fail(EBUSY, "it is being written; drain again when the writer has finished"));
+                      fail(EBUSY, "it is being changed; drain again when that has ended"));
+  return tried;
+}
+
+void drain_name(const DrainName& item) {
+  InLower expected = InLower::nothing;
+  if (!needs_writing(item, &expected)) return;
+  const Tried tried = try_again(item, [&] { return try_once(item, expected); });
   if (tried != Tried::done && item.map.inode->links.load() > 1)
     item.state.linked[item.map.number].is_complete = false;
 }

@@ -17,10 +17,6 @@
 namespace cairn::tier {
 namespace {
 
-// How long a drain beside programs waits for a process that stages the file. That process may wait
-// for room, which only the rest of the drain can make.
-constexpr uint64_t patience_ns = 20'000'000;
-
 // Sets the times to the present time, which a process may do that may write the file but does not
 // own it. The program that set them could do no more either. That time is not known before, so the
 // journal announces it; if this drain is killed, the next one sets the times again.
@@ -57,7 +53,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
         (result = sys::fstat(fd, &st)) < 0)  // chown may have cleared the set-user-ID bit
       return sys::failed(result, "chown", path);
   }
-  CAIRN_TRY(export_attributes(state.fs, map, fd, -1, false));
+  CAIRN_TRY(export_attributes(state.fs, map, fd, {}));
   if ((st.st_mode & 07777) != (wanted.mode & 07777)) {
     if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
       return sys::failed(result, "chmod", path);
@@ -69,21 +65,24 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
 }
 
 // Opens a file in any way that its mode allows: it may refuse its own owner reading, writing or
-// both. -ESTALE: this is not the file that the pool remembers. `*st`: of the file before a mode
-// that refuses both was changed.
+// both. -ESTALE: this is not the file that the pool remembers.
 int64_t open_any(const DrainState& state, int directory, const file::Listed& listed,
-                 sys::FileStat* st) {
+                 LazyFile* file) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
   const auto checked = [&](int64_t opened) -> int64_t {
     if (opened < 0) return opened;
     sys::Descriptor fd(static_cast<int>(opened));
-    if (const int64_t result = sys::fstat(fd.get(), st); result < 0) return result;
-    return S_ISREG(st->st_mode) && is_remembered(state.known, listed.lower, *st) ? fd.take()
-                                                                                 : -ESTALE;
+    if (const int64_t result = sys::fstat(fd.get(), &file->st); result < 0) return result;
+    return S_ISREG(file->st.st_mode) && is_remembered(state.known, listed.lower, file->st)
+               ? fd.take()
+               : -ESTALE;
   };
-  int64_t opened = sys::openat(directory, listed.name, O_RDONLY | flags);
-  if (opened == -EACCES) opened = sys::openat(directory, listed.name, O_WRONLY | flags);
-  if (opened != -EACCES) return checked(opened);
+  const int64_t read = sys::openat(directory, listed.name, O_RDONLY | flags);
+  if (read != -EACCES) return checked(read);
+  const int64_t written = sys::openat(directory, listed.name, O_WRONLY | flags);
+  file->is_readable = written == -EACCES;
+  if (written != -EACCES) return checked(written);
+  file->is_opened_up = true;
   return open_unreadable(checked(sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW)),
                          O_RDONLY | O_NONBLOCK);
 }
@@ -98,12 +97,12 @@ enum class LazyWay : uint8_t {
   conflicting  // both are kept
 };
 
-// A file with several names in lower becomes a new file, because the other names keep its times and
-// attributes: some are files of their own in the pool, others were removed in the pool and wait for
-// their removal in lower, which compares the times.
-// The file itself gets another owner, group or mode only if it has not changed at all since it was
-// imported, and nobody else could write to it before. Otherwise another user may hold it open for
-// writing.
+// The file itself gets another owner, group or mode only if the same users can write to it before
+// and after; or if it has not changed at all since it was imported, and nobody else could write to
+// it before. Otherwise another user may hold it open for writing. A file with several names in
+// lower becomes a new file, because the other names keep its times and attributes: some are files
+// of their own in the pool, others were removed in the pool and wait for their removal in lower,
+// which compares the times.
 LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
                 const Rights& wanted) {
   const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
@@ -111,6 +110,7 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
   if (has_one_name && st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode &&
       !wanted.has_attributes)
     return LazyWay::in_place;
+  if (has_one_name && keeps_writers(listed.lower, st, wanted)) return LazyWay::in_place;
   Rights given = wanted;
   if (geteuid() != 0) given.uid = geteuid();  // a new file is this user's
   if (!may_have_rights(state.known, listed.lower, st, given, state.owner))
@@ -121,92 +121,75 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
   return has_one_name && is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
-}  // namespace
-
-bool drain_lazy(const DrainName& item) {
-  const std::string path = item.where.path + "/" + name_of(item.listed);
-  const ImportLock lock(item.state.fs, item.map,
-                        item.state.leaves_busy_files() ? patience_ns : ImportLock::forever);
-  if (!lock.ok()) {
-    item.state.failed(path, pool::no_seat(item.state.fs.pool));
-    return true;
-  }
-  if (!lock.is_held()) {
-    postpone(item.state, item.where, item.map);
-    return true;
-  }
-  if ((item.map.inode->flags.load() & format::flag_lazy) == 0) return false;
-  const uint64_t time = change_time(item.state.fs, item.map);
-  wait_for_tick(time);
-  if (!still_names(item.state.fs, item.where, item.listed, item.map)) return true;
+// Looks at the file in lower and opens it. False: it cannot be drained, and a report was made.
+bool open_remembered(const DrainName& item, const std::string& path, LazyFile* file) {
   const int64_t directory = item.lower.fd();
   if (directory < 0) {
     item.state.not_opened(item.where, path, directory);
-    return true;
+    return false;
   }
-  sys::FileStat st = {};
-  if (look(item.state.known, static_cast<int>(directory), item.listed, &st) !=
-      InLower::remembered) {
+  int64_t opened = -ESTALE;
+  if (look(item.state.known, static_cast<int>(directory), item.listed, &file->st) ==
+      InLower::remembered)
+    opened = open_any(item.state, static_cast<int>(directory), item.listed, file);
+  if (opened == -ESTALE)
     item.state.conflict(item.where, path, conflict_text);
-    return true;
-  }
-  const int64_t opened = open_any(item.state, static_cast<int>(directory), item.listed, &st);
-  if (opened == -ESTALE) {
-    item.state.conflict(item.where, path, conflict_text);
-    return true;
-  }
-  if (opened < 0) {
+  else if (opened < 0)
     item.state.failed(path, sys::failed(opened, "open", path));
-    return true;
-  }
-  const sys::Descriptor fd(static_cast<int>(opened));
-  file::Attributes wanted;
+  else
+    file->fd = sys::Descriptor(static_cast<int>(opened));
+  return opened >= 0;
+}
+
+// Notes which owner, mode, times and attributes the file is to have.
+Status note_wanted(const DrainName& item, LazyFile* file) {
   {
-    pool::SeatGuard seat(item.state.fs.pool);
-    if (!seat.ok()) return true;
-    wanted = with_rights(item.state.fs, file::attributes_of(item.state.fs, item.map));
+    const pool::SeatGuard seat(item.state.fs.pool);
+    if (!seat.ok()) return pool::no_seat(item.state.fs.pool);
+    file->wanted = with_rights(item.state.fs, file::attributes_of(item.state.fs, item.map));
   }
+  file::Attributes& wanted = file->wanted;
   if (wanted.uid == keeps_owner) {
-    wanted.uid = st.st_uid;
-    wanted.gid = st.st_gid;
+    wanted.uid = file->st.st_uid;
+    wanted.gid = file->st.st_gid;
   }
   const file::Attributes in_pool = wanted;
-  const uint64_t noted = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
-  wanted = merge_rights(item.listed.lower, st, in_pool);
+  file->aside.rights = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
+  wanted = merge_rights(item.listed.lower, file->st, in_pool);
+  file->of_new = merge_rights(item.listed.lower, file->st, in_pool, true);
   // A capability acts for the owner that the file had when the program set it.
   const bool has_attributes = wanted.uid == in_pool.uid && wanted.gid == in_pool.gid &&
                               has_system_attributes(item.state.fs, item.map);
-  const Rights rights{wanted.uid, wanted.gid, wanted.mode, has_attributes};
-  const LazyWay way = way_for(item.state, item.listed, st, rights);
-  if (way == LazyWay::conflicting) {
-    const std::string text =
-        std::string(conflict_text) + ": " + compare(item.state.known, item.listed.lower, st).reason;
-    item.state.conflict(item.where, path, text.c_str());
-    return true;
-  }
-  if (way == LazyWay::anew) {
-    const file::Attributes of_new = merge_rights(item.listed.lower, st, in_pool, true);
-    const Status status = drain_anew(item, {fd.get(), st, of_new, time, noted});
-    const bool may_be_in_place =
-        status.code() == EACCES && st.st_nlink == 1 && !gives_rights(st, rights);
-    if (status.ok() || item.state.cancelled) return true;
-    if (!may_be_in_place) {
-      if (status.code() == ESTALE)
-        item.state.conflict(item.where, path, conflict_text);
-      else
-        item.state.failed(path, status);
-      return true;
-    }
-  }
-  file::Witness witness = item.listed.lower;
-  witness.mtime = wanted.mtime;
-  witness.rights = noted;
+  file->rights = {wanted.uid, wanted.gid, wanted.mode, has_attributes};
+  return Status();
+}
+
+// Notes in the pool how the file in lower is now, and that these rights are the pool's.
+Status remember_attributes(const DrainName& item, int fd, uint64_t rights) {
+  sys::FileStat st = {};
+  if (sys::fstat(fd, &st) < 0) return Status();
+  file::Witness witness = witness_of(item.state.known, st);
+  witness.rights = rights;
+  const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
+  if (!set.ok() && set.code() != ENOENT) return set;
+  // The end of this drain must not lower that time.
+  uint64_t& newest = item.state.looked[item.where.inode];
+  newest = std::max(newest, sys::ctime_of(st));
+  return item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
+}
+
+// The caller holds the ImportLock.
+Tried set_in_place(const DrainName& item, const std::string& path, const LazyFile& file) {
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
   if (item.state.leaves_busy_files() && announce(item.state.fs, item.where.inode) == 0) {
     item.state.waiting.insert(item.where.inode);
-    return true;
+    return Tried::failed;
   }
+  const uint64_t time = file.aside.from.change_time;
+  file::Witness witness = item.listed.lower;
+  witness.mtime = file.wanted.mtime;
+  witness.rights = file.aside.rights;
   const JournalRecord record{item.where.path,
                              item.state.aside,
                              name_of(item.listed),
@@ -217,25 +200,95 @@ bool drain_lazy(const DrainName& item) {
                              time,
                              witness};
   Status status = item.state.journal.write(record);
-  if (status.ok()) status = apply(item.state, record, item.map, wanted, fd.get(), path);
+  if (status.ok()) status = apply(item.state, record, item.map, file.wanted, file.fd.get(), path);
   // After a failure too, because the times may have been set.
-  if (sys::fstat(fd.get(), &st) == 0) {
-    witness = witness_of(item.state.known, st);
-    witness.rights = status.ok() ? noted : uint64_t{item.listed.lower.rights};
-    const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
-    if (status.ok() && set.code() != ENOENT) status = set;
-    if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
-    // The end of this drain must not lower that time.
-    uint64_t& newest = item.state.looked[item.where.inode];
-    newest = std::max(newest, sys::ctime_of(st));
-  }
+  const uint64_t rights = status.ok() ? file.aside.rights : uint64_t{item.listed.lower.rights};
+  const Status noted = remember_attributes(item, file.fd.get(), rights);
+  if (status.ok()) status = noted;
   if (!status.ok()) {
     item.state.failed(path, status);
-    return true;
+    return Tried::failed;
   }
   set_drained(item.state.fs, item.map, time);
   ++item.state.report.files;
-  return true;
+  return Tried::done;
+}
+
+// Finds the file, and decides how it is drained. The caller holds the ImportLock. Tried::done:
+// found.
+Tried find_way(const DrainName& item, const std::string& path, LazyFile* file, LazyWay* way) {
+  if (!file::is_lazy(*item.map.inode)) return Tried::staged;
+  file->aside = new_aside(item, InLower::remembered);
+  file->aside.shape = item.map.inode->shape.load();
+  note_before_copy(item, &file->aside);
+  file->aside.mark = wait_for_tick(file->aside.from.change_time);
+  if (!still_names(item.state.fs, item.where, item.listed, item.map) ||
+      !open_remembered(item, path, file))
+    return Tried::failed;
+  if (const Status status = note_wanted(item, file); !status.ok()) {
+    item.state.failed(path, status);
+    return Tried::failed;
+  }
+  *way = way_for(item.state, item.listed, file->st, file->rights);
+  if (*way != LazyWay::conflicting) return Tried::done;
+  const char* reason = compare(item.state.known, item.listed.lower, file->st).reason;
+  item.state.conflict(item.where, path, (std::string(conflict_text) + ": " + reason).c_str());
+  return Tried::failed;
+}
+
+// Sets the mode again that open_any() or drain_anew() has changed.
+void close_again(const LazyFile& file) {
+  if (file.is_opened_up && file.fd.ok()) sys::fchmod(file.fd.get(), file.st.st_mode & 07777);
+}
+
+// May the attributes be set in place if lower takes no new file?
+bool may_stay(const LazyFile& file) {
+  return file.st.st_nlink == 1 && !gives_rights(file.st, file.rights);
+}
+
+// Are these errors of a file that lower does not take, though it may take the attributes?
+bool is_refused(int error) {
+  return error == EACCES || error == EPERM || error == ENOSPC || error == EDQUOT;
+}
+
+// `saves_room`: lower takes no new file, so the attributes are set in place if they give nobody
+// rights.
+Tried try_lazy(const DrainName& item, const std::string& path, bool saves_room) {
+  LazyFile file;
+  {
+    const ImportLock lock(item.state.fs, item.map, import_patience_ns(item.state));
+    if (!lock.ok()) {
+      item.state.failed(path, pool::no_seat(item.state.fs.pool));
+      return Tried::failed;
+    }
+    if (!lock.is_held()) return Tried::again;
+    LazyWay way = LazyWay::anew;
+    const Tried found = find_way(item, path, &file, &way);
+    if (found != Tried::done) {
+      close_again(file);
+      return found;
+    }
+    if (way == LazyWay::in_place || (saves_room && may_stay(file)))
+      return set_in_place(item, path, file);
+  }
+  const auto tried = drain_anew(item, &file);
+  if (tried.ok() && *tried == Tried::done) return Tried::done;
+  close_again(file);
+  if (tried.ok()) return *tried;
+  if (item.state.cancelled) return Tried::failed;
+  if (!saves_room && is_refused(tried.code()) && may_stay(file)) return try_lazy(item, path, true);
+  if (tried.code() == ESTALE)
+    item.state.conflict(item.where, path, conflict_text);
+  else
+    item.state.failed(path, tried.status());
+  return Tried::failed;
+}
+
+}  // namespace
+
+bool drain_lazy(const DrainName& item) {
+  const std::string path = item.where.path + "/" + name_of(item.listed);
+  return try_again(item, [&] { return try_lazy(item, path, false); }) != Tried::staged;
 }
 
 }  // namespace cairn::tier

@@ -56,8 +56,7 @@ bool drain_link(const DrainName& item) {
       !still_names(item.state.fs, item.where, item.listed, item.map) ||
       !open_linked(item.state, linked, item.map, &file, &first))
     return false;
-  Aside aside;
-  aside.name = item.state.aside;
+  Aside aside = new_aside(item, InLower::nothing);
   aside.mark = false;  // finish_links() does it when all names are written
   aside.st = first;
   aside.rights = linked.witness.rights;
@@ -73,8 +72,7 @@ bool drain_link(const DrainName& item) {
     if (way == Way::blocked) linked.is_complete = false;
     return true;
   }
-  Status status =
-      item.state.journal.write({item.where.path, item.state.aside, "", 0, 0, 0, 0, 0, {}});
+  const Status status = announce_aside(item, aside);
   if (!status.ok()) {
     item.state.failed(path, status);
     linked.is_complete = false;
@@ -83,11 +81,8 @@ bool drain_link(const DrainName& item) {
   ++first.st_nlink;
   announce_links(item.state, first);
   // A file system without links, or with a limit to them, gets a file of its own for this name.
-  if (link_open_file(file.get(), fd, item.state.aside.c_str()) < 0) return false;
-  if (!publish(item, aside))
-    linked.is_complete = false;
-  else
-    ++item.state.report.files;
+  if (link_open_file(file.get(), fd, aside.name.c_str()) < 0) return false;
+  if (!publish(item, aside)) linked.is_complete = false;
   return true;
 }
 

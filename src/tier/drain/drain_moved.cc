@@ -90,14 +90,10 @@ bool drain_moved(const DrainName& item, InLower expected) {
     before = {item.listed.lower, item.map.inode->drained.load(), true};
   else
     return false;
-  const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
-  Aside aside;
-  aside.name = item.state.aside;
-  aside.expected = expected;
-  aside.from.change_time = before.time;
+  Aside aside = new_aside(item, expected);
+  aside.from = {before.time, item.map.inode->drained.load()};
   aside.rights = before.witness.rights;
-  aside.from.drained = item.map.inode->drained.load();
   if (!only_the_name_has_changed(item.state, item.where, item.listed, item.map, before) ||
       !still_names(item.state.fs, item.where, item.listed, item.map))
     return false;
@@ -105,9 +101,8 @@ bool drain_moved(const DrainName& item, InLower expected) {
       open_old(item.state, old_path(item.state, item.where, item.listed, item.map, before),
                item.map, before, &aside.st);
   if (!old.ok()) return false;
-  const Status status =
-      item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
-  if (!status.ok()) return false;  // the caller copies the file, and reports errors
+  if (!announce_aside(item, aside).ok())
+    return false;  // the caller copies the file, and reports errors
   sys::FileStat linked = aside.st;
   ++linked.st_nlink;
   announce_links(item.state, linked);
@@ -119,7 +114,7 @@ bool drain_moved(const DrainName& item, InLower expected) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     return false;
   }
-  if (publish(item, aside)) ++item.state.report.files;
+  publish(item, aside);
   return true;
 }
 

@@ -212,11 +212,19 @@ void drain_name(const DrainName& item);
 // The steps of drain_name(). needs_writing() tells whether a file is to be written under this name,
 // and what lower must have there before. write_aside() writes it under a temporary name. When that
 // is durable, take_aside() gives it its name. Tried::again: the file has changed meanwhile.
-// Tried::crowded: no descriptor was free, because other temporary files are open.
+// Tried::crowded: no descriptor was free, because other temporary files are open. Tried::staged:
+// the pool has the bytes of a lazy file by now.
 bool needs_writing(const DrainName& item, InLower* expected);
-enum class Tried : uint8_t { done, failed, again, crowded };
+enum class Tried : uint8_t { done, failed, again, crowded, staged };
 Tried write_aside(const DrainName& item, Aside* aside);
 Tried take_aside(const DrainName& item, int64_t synced, Aside* aside);
+// Notes in `aside` what the pool says of the file, before it is copied.
+void note_before_copy(const DrainName& item, Aside* aside);
+// Removes a temporary file, whose bytes then do not count as drained.
+void remove_copy(DrainState& state, int directory, const Aside& aside);
+// Calls once() again, a few times at most, while it returns Tried::again: the file is being
+// changed. A drain while programs run calls it once, and leaves such a file to a later drain.
+Tried try_again(const DrainName& item, const std::function<Tried()>& once);
 // --- drain_together.cc ---
 // Collects small files of one directory, and drains them together.
 class Together {
@@ -286,19 +294,6 @@ bool has_only_moved_with_directory(const Where& where, const file::Listed& liste
 // Sets mode, owner, times and attributes of a file whose bytes were never staged. False: they have
 // been staged, and the caller writes the file.
 bool drain_lazy(const DrainName& item);
-// --- drain_anew.cc ---
-// A file in lower whose attributes were changed in the pool.
-struct LazyFile {
-  int fd;
-  const sys::FileStat& st;
-  const file::Attributes& wanted;
-  uint64_t change_time;
-  uint64_t rights;  // as in Aside
-};
-// Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
-// the name. The caller holds the ImportLock. ESTALE: the file has changed meanwhile. EACCES: the
-// directory takes no new files.
-Status drain_anew(const DrainName& item, const LazyFile& old);
 // --- publish.cc ---
 struct Aside {
   std::string name;       // temporary, in the directory where the file belongs
@@ -314,10 +309,36 @@ struct Aside {
   bool has_company = false;  // other temporary files are open, and are closed before a retry
 };
 file::Witness witness_of(const DrainState& state, const Aside& aside);
+// A temporary file of the drain's name, which is still to be made.
+Aside new_aside(const DrainName& item, InLower expected);
+// Notes in the journal that the temporary file is about to be made.
+Status announce_aside(const DrainName& item, const Aside& aside);
 // Renames the temporary file to its name, if lower still has there what was expected, and notes it
 // in the pool. False: it failed, and a report was made.
 bool publish(const DrainName& item, const Aside& aside);
 Status recover_journal(DrainState& state);
+// --- drain_anew.cc ---
+// A file in lower whose attributes were changed in the pool.
+struct LazyFile {
+  sys::Descriptor fd;
+  sys::FileStat st = {};      // as it was found
+  bool is_readable = true;    // `fd` is open for reading
+  bool is_opened_up = false;  // its mode refused that, and was changed
+  file::Attributes wanted = {};
+  Rights rights = {};            // of `wanted`
+  file::Attributes of_new = {};  // of a new file in its place
+  Aside aside;                   // that file
+};
+// How long a drain waits for a process that stages the file. Beside programs that process may wait
+// for room, which only the rest of the drain can make.
+inline uint64_t import_patience_ns(const DrainState& state) {
+  constexpr uint64_t patience_ns = 20'000'000;
+  return state.leaves_busy_files() ? patience_ns : ImportLock::forever;
+}
+// Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
+// the name. Holds the ImportLock for that last step only. ESTALE: the file has changed meanwhile.
+// Other errors were not reported either, and lower is as it was.
+Result<Tried> drain_anew(const DrainName& item, LazyFile* old);
 // --- drain_directory.cc ---
 // Makes sure that lower has the directory. False: it has not, and a report was made. `witness`: of
 // the directory there.

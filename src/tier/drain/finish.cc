@@ -101,7 +101,7 @@ Status apply_attributes(DrainState& state, const Where& where, const file::Attri
     return sys::failed(result, "stat", where.path);
   CAIRN_TRY_ASSIGN(permissions,
                    give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
-  CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1, false));
+  CAIRN_TRY(export_attributes(state.fs, where.map, fd, {}));
   if (where.fresh) permissions = permissions_with(state.fs, where.map, fd, -1, permissions);
   int64_t result = sys::fchmod(fd, permissions);
   // A job may use another user's directory (such as /tmp), whose mode it may not change.

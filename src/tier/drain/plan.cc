@@ -207,6 +207,19 @@ Status choose_what_fits(DrainState* state, Plan* plan) {
   return Status();
 }
 
+Status check_room_for(const DrainState& state, uint64_t inode, uint64_t bytes, int directory,
+                      const std::string& path) {
+  if (!state.leaves_busy_files() && !state.missing_room) return Status();
+  struct statfs st = {};
+  if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
+  const bool is_left_out = state.without_room.count(inode) != 0;
+  if (bytes <= free && !is_left_out) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free%s", path.c_str(),
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(free),
+              is_left_out ? " and files that changed earlier come first" : "");
+}
+
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {
   return {map.number, map, path, false, {}, own_drain_mode(fs, map)};
 }

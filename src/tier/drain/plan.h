@@ -40,6 +40,10 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
 // If lower has too little room for what the plan would write, leaves out what does not fit
 // (DrainState::without_room): the files that changed first have the room.
 Status choose_what_fits(DrainState* state, Plan* plan);
+// Checks that lower has room for so many bytes of a file, where it has not room for all. A drain
+// while programs run tries each file again and again, and should not write so many bytes in vain.
+Status check_room_for(const DrainState& state, uint64_t inode, uint64_t bytes, int directory,
+                      const std::string& path);
 
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
 // Does lower have a directory of the pool in its place?

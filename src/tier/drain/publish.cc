@@ -45,15 +45,7 @@ Status rename_failed(int64_t result, const DrainName& item, int fd, const std::s
               path.c_str(), st.st_uid);
 }
 
-}  // namespace
-
-file::Witness witness_of(const DrainState& state, const Aside& aside) {
-  file::Witness witness = witness_of(state.known, aside.st);
-  witness.rights = aside.rights;
-  return witness;
-}
-
-bool publish(const DrainName& item, const Aside& aside) {
+bool give_name(const DrainName& item, const Aside& aside) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
   file::Witness witness = witness_of(item.state, aside);
@@ -116,6 +108,31 @@ bool publish(const DrainName& item, const Aside& aside) {
   set_drained_as_of(item.state.fs, item.map, aside.from);
   if (item.state.fs.pool.is_volatile) item.lower.note_marked(item.map);
   return true;
+}
+
+}  // namespace
+
+file::Witness witness_of(const DrainState& state, const Aside& aside) {
+  file::Witness witness = witness_of(state.known, aside.st);
+  witness.rights = aside.rights;
+  return witness;
+}
+
+Aside new_aside(const DrainName& item, InLower expected) {
+  Aside aside;
+  aside.name = item.state.aside;
+  aside.expected = expected;
+  return aside;
+}
+
+Status announce_aside(const DrainName& item, const Aside& aside) {
+  return item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
+}
+
+bool publish(const DrainName& item, const Aside& aside) {
+  const bool has_name = give_name(item, aside);
+  if (has_name) ++item.state.report.files;
+  return has_name;
 }
 
 // Has another user's directory, which this user may not enter, the place of this one or of one

@@ -10,5 +10,7 @@ namespace cairn::tier {
 // file, until its mode is set again. `path_only` may be an error, which it returns. A descriptor,
 // or -errno.
 int64_t open_unreadable(int64_t path_only, int flags);
+// Does the same with any descriptor, and leaves that open.
+int64_t reopen_unreadable(int fd, int flags);
 
 }  // namespace cairn::tier

@@ -194,6 +194,18 @@ bool gives_rights(const sys::FileStat& st, const Rights& wanted) {
   return st.st_uid != wanted.uid || (wanted.mode & set_ids & ~kept) != 0 || wanted.has_attributes;
 }
 
+bool keeps_writers(const file::Witness& remembered, const sys::FileStat& st, const Rights& wanted) {
+  constexpr uint32_t others = S_IWGRP | S_IWOTH;
+  const Noted before(remembered.rights);
+  const bool had_same = remembered.rights != 0 && before.uid == st.st_uid &&
+                        before.group == digest_of(st.st_gid) &&
+                        ((before.mode ^ st.st_mode) & others) == 0;
+  const bool may_set = geteuid() == 0 || st.st_uid == geteuid();
+  return had_same && may_set && st.st_uid == wanted.uid && st.st_gid == wanted.gid &&
+         ((st.st_mode ^ wanted.mode) & others) == 0 && (wanted.mode & set_ids) == 0 &&
+         !wanted.has_attributes;
+}
+
 bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
                      const Rights& wanted, uint64_t owner) {
   return !gives_rights(st, wanted) || !may_have_been_written_by_others(remembered, st, owner) ||

@@ -192,6 +192,29 @@ TEST(MergeRights, WithoutKnownRightsTakesThePools) {
   EXPECT_EQ(wanted.mode, pool.mode);
 }
 
+TEST(KeepsWriters, OnlyIfNobodyMayWriteLessThanBefore) {
+  const uint32_t self = geteuid();
+  const auto keeps = [](const Owned& before, const Owned& lower, const Owned& wanted) {
+    file::Witness remembered;
+    remembered.rights = noted_rights(before.uid, before.gid, before.mode);
+    sys::FileStat st = a_file();
+    st.st_uid = lower.uid;
+    st.st_gid = lower.gid;
+    st.st_mode = S_IFREG | lower.mode;
+    return keeps_writers(remembered, st, {wanted.uid, wanted.gid, wanted.mode, false});
+  };
+  const Owned open{self, group, 0664};
+  EXPECT_TRUE(keeps(open, open, {self, group, 0775}));
+  EXPECT_TRUE(keeps(open, {self, group, 0660}, {self, group, 0664}));
+  EXPECT_FALSE(keeps(open, open, {self, group, 0644}));
+  EXPECT_FALSE(keeps(open, open, {self, other_group, 0664}));
+  EXPECT_FALSE(keeps(open, open, {self, group, 02775}));
+  // Somebody may have it open since.
+  EXPECT_FALSE(keeps({self, group, 0666}, open, {self, group, 0775}));
+  EXPECT_FALSE(keeps({self, other_group, 0664}, open, {self, group, 0775}));
+  EXPECT_FALSE(keeps({somebody, group, 0664}, open, {self, group, 0775}));
+}
+
 class DirectoryWitness : public Witness {
  protected:
   void SetUp() override {

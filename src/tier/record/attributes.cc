@@ -65,23 +65,23 @@ Result<std::string> value_of(int fd, const std::string& name) {
 
 // An attribute about the bytes of a file does not hold for other bytes.
 bool is_about_contents(const std::string& name) {
-  return name == "security.capability" || name == "security.ima" || name == "security.evm";
+  return name == "security.capability" || name == "security.ima";
 }
 
-// Copies attributes that the old file in lower has and the pool does not hold. Errors are ignored:
-// some attributes are not for this user to set.
-struct Carried {
-  bool users;   // users' own attributes
-  bool rights;  // access lists and labels
-};
-void carry_over(int fd, int old, const Carried& carried) {
+bool is_carried(const std::string& name, const Carried& carried, bool users) {
+  if (name == "security.evm") return false;  // also about the inode number
+  if (is_users(name)) return users;
+  return is_about_contents(name) ? carried.contents : carried.rights;
+}
+
+// Copies attributes that the old file in lower has and the pool does not hold; `users`: users' own
+// ones, too. Errors are ignored: some attributes are not for this user to set.
+void carry_over(int fd, const Carried& carried, bool users) {
   sys::FileStat st = {};
-  if (sys::fstat(old, &st) < 0) return;
-  for (const std::string& name : names_of(old)) {
-    if (!(is_users(name) ? carried.users : carried.rights) || is_about_contents(name) ||
-        may_be_of_others(st, name))
-      continue;
-    auto value = value_of(old, name);
+  if (sys::fstat(carried.old, &st) < 0) return;
+  for (const std::string& name : names_of(carried.old)) {
+    if (!is_carried(name, carried, users) || may_be_of_others(st, name)) continue;
+    auto value = value_of(carried.old, name);
     if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
   }
 }
@@ -134,7 +134,7 @@ bool has_owner_of_pool(const file::Map& map, int fd) {
 
 }  // namespace
 
-void copy_attributes(int fd, int old) { carry_over(fd, old, {.users = true, .rights = true}); }
+void copy_attributes(int fd, int old) { carry_over(fd, {.old = old, .rights = true}, true); }
 
 uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
                           uint32_t permissions) {
@@ -166,12 +166,8 @@ Status note_default_list(file::FileSystem& fs, const file::Map& map, int directo
   if (sys::fstat(directory, &st) < 0 || is_believed(st.st_uid, no_owner)) return Status();
   const auto list = value_of(directory, default_access_list);
   if (!list.ok()) return Status();
-  const uint64_t ctime = map.inode->ctime.load();
-  const Status status = file::set_xattr(fs, map, noted_default_list, list->data(), list->size(), 0);
-  if (status.code() == ENOSPC) return Status();  // new files get no list then
-  CAIRN_TRY(status);
-  fs.pool.store_flush(map.inode->ctime, ctime);  // this is not a change that a user has made
-  return fs.pool.fence();
+  const Status status = file::note_xattr(fs, map, noted_default_list, list->data(), list->size());
+  return status.code() == ENOSPC ? Status() : status;  // new files get no list then
 }
 
 NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory) {
@@ -200,7 +196,7 @@ bool has_system_attributes(file::FileSystem& fs, const file::Map& map) {
 }
 
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const ImportedName& from, uint64_t ctime) {
+                         const ImportedName& from) {
   std::string list(most_bytes, '\0');
   // Most files have no attributes, and this call finds that out. It is a hint only, because the
   // name may lead to another file by now.
@@ -222,10 +218,9 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, *number};
   if (has_list) {
-    const Status noted = file::set_xattr(fs, map, noted_access_list, "1", 1, 0);
-    fs.pool.store_flush(map.inode->ctime, ctime);
+    const Status noted = file::note_xattr(fs, map, noted_access_list, "1", 1);
     if (noted.code() != ENOSPC) CAIRN_TRY(noted);
-    if (!has_users) return fs.pool.fence();
+    if (!has_users) return Status();
   }
   const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return Status();  // this user cannot read it, so no drain will replace it
@@ -242,21 +237,18 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
       const bool keeps_out =
           attribute == drain_mode_attribute && *value == text_of(DrainMode::never);
       status = keeps_out ? note_mode_of_lower(fs, map) : Status();
-      if (status.ok())
-        status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+      if (status.ok()) status = file::note_xattr(fs, map, attribute, value->data(), value->size());
     }
-    if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
+    if (status.code() == ENOSPC) status = file::note_xattr(fs, map, partial, "1", 1);
     CAIRN_TRY(status);
   }
-  // Importing attributes is not a change that a user has made.
-  fs.pool.store_flush(map.inode->ctime, ctime);
-  return fs.pool.fence();
+  return Status();
 }
 
-Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
-                         bool with_rights) {
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd,
+                         const Carried& carried) {
   const bool is_partial = file::get_xattr(fs, map, partial).ok();
-  if (old >= 0) carry_over(fd, old, {.users = is_partial, .rights = with_rights});
+  if (carried.old >= 0) carry_over(fd, carried, is_partial);
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);

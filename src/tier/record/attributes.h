@@ -16,16 +16,22 @@ struct ImportedName {
   const char* name;
   const sys::FileStat& st;
 };
-// Copies the attributes of a file in lower to its name in the pool, and keeps the ctime. The caller
-// holds the import lock of the directory.
+// Copies the attributes of a file in lower to its name in the pool. The caller holds the import
+// lock of the directory.
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const ImportedName& from, uint64_t ctime);
+                         const ImportedName& from);
 
-// Copies to the file `fd` the attributes of the pool's inode, and those of `old` (-1: none) that
-// the pool does not keep: all, or, without `with_rights`, users' own only. ENOTSUP: there are some,
-// and lower does not support them.
-Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
-                         bool with_rights);
+// What a file gets from the one that it replaces, besides users' own attributes that the pool does
+// not hold.
+struct Carried {
+  int old = -1;           // -1: it replaces none
+  bool rights = false;    // access lists and labels
+  bool contents = false;  // what holds for these bytes only: capabilities and hashes
+};
+// Copies to the file `fd` the attributes of the pool's inode, and those of the old file. ENOTSUP:
+// there are some, and lower does not support them.
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd,
+                         const Carried& carried);
 // The permissions that a new file `fd` may get in the place of `old` (-1: there is none to look
 // at). If it has not got the access list that the old file has or had, those of the group were the
 // mask of the list; if they are not known, the group gets no more than all others.

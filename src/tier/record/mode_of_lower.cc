@@ -14,7 +14,7 @@ constexpr const char* of_lower = "cairn.never_of_lower";
 }  // namespace
 
 Status note_mode_of_lower(file::FileSystem& fs, const file::Map& map) {
-  return file::set_xattr(fs, map, of_lower, "1", 1, 0);
+  return file::note_xattr(fs, map, of_lower, "1", 1);
 }
 
 void forget_mode_of_lower(file::FileSystem& fs, const file::Map& map) {

@@ -46,21 +46,25 @@ Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const s
 
 namespace {
 
-bool may_carry_rights(int fd, int old) {
+Carried carried_from(const Replaced& old, int fd) {
   sys::FileStat to = {};
   sys::FileStat from = {};
-  return old >= 0 && sys::fstat(fd, &to) == 0 && sys::fstat(old, &from) == 0 &&
-         (from.st_uid == to.st_uid || from.st_uid == geteuid());
+  if (old.fd < 0 || sys::fstat(fd, &to) < 0 || sys::fstat(old.fd, &from) < 0)
+    return {.old = old.fd};
+  const bool same_owner = from.st_uid == to.st_uid;
+  return {.old = old.fd,
+          .rights = same_owner || from.st_uid == geteuid(),
+          .contents = same_owner && from.st_gid == to.st_gid && old.same_bytes};
 }
 
 }  // namespace
 
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                      int fd, int old, const std::string& path) {
+                      int fd, const Replaced& old, const std::string& path) {
   CAIRN_TRY_ASSIGN(permissions, give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path));
-  const bool carries = may_carry_rights(fd, old);
-  CAIRN_TRY(export_attributes(fs, map, fd, old, carries));
-  permissions = permissions_with(fs, map, fd, old, permissions);
+  const Carried carried = carried_from(old, fd);
+  CAIRN_TRY(export_attributes(fs, map, fd, carried));
+  permissions = permissions_with(fs, map, fd, old.fd, permissions);
   return set_mode_and_times(fd, permissions, wanted.atime, wanted.mtime, path);
 }
 

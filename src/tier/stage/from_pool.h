@@ -19,11 +19,16 @@ file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map);
 // with the size of each piece; false: stop.
 Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
                      const std::function<bool(uint64_t bytes)>& advance);
-// Sets owner, mode, times and attributes. Attributes that the pool does not hold come from `old`
-// (-1: none), the file that this one replaces. An access list comes over only if the owner of the
-// new file, or this process's user, owns the old one, and so has set the list.
+// The file that a new one replaces.
+struct Replaced {
+  int fd = -1;              // -1: none
+  bool same_bytes = false;  // the new file has its bytes
+};
+// Sets owner, mode, times and attributes. Attributes that the pool does not hold come from `old`.
+// An access list comes over only if the owner of the new file, or this process's user, owns the old
+// one, and so has set the list. A capability does so only with the same bytes, owner and group.
 Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
-                      int fd, int old, const std::string& path);
+                      int fd, const Replaced& old, const std::string& path);
 // A file that is about to be made.
 struct FileToMake {
   int directory;

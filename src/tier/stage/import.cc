@@ -105,7 +105,7 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   // EEXIST: a process that was killed here may have made the name only.
   if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());
   if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return Status();
-  return import_attributes(fs_, directory, name, {fd, name.c_str(), st}, imported.ctime);
+  return import_attributes(fs_, directory, name, {fd, name.c_str(), st});
 }
 
 }  // namespace cairn::tier

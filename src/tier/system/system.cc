@@ -211,6 +211,9 @@ int64_t pread(int fd, void* buffer, size_t size, uint64_t offset) {
 int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset) {
   return call_again(SYS_pwrite64, fd, buffer, size, offset);
 }
+int64_t copy_file_range(int from, uint64_t from_offset, int to, uint64_t to_offset, size_t size) {
+  return call_again(SYS_copy_file_range, from, &from_offset, to, &to_offset, size, 0);
+}
 int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
 int64_t ftruncate(int fd, uint64_t size) { return call_again(SYS_ftruncate, fd, size); }
 int64_t fsync(int fd) { return call_again(SYS_fsync, fd); }

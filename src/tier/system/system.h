@@ -32,6 +32,8 @@ int64_t openat(int directory, const char* name, int flags, uint32_t mode = 0);
 int64_t close(int fd);
 int64_t pread(int fd, void* buffer, size_t size, uint64_t offset);
 int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
+// Copies within the kernel, or lets both files share blocks, where the file system can do that.
+int64_t copy_file_range(int from, uint64_t from_offset, int to, uint64_t to_offset, size_t size);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);

@@ -15,6 +15,9 @@ namespace cairn::tier {
 namespace {
 
 constexpr size_t piece = 1 << 20;
+// The kernel copies more at a time: file systems that share blocks, or copy on a server, are slowed
+// down by small pieces.
+constexpr size_t kernel_piece = 8 << 20;
 
 Status failed_at(int64_t result, const char* what, const std::string& path, uint64_t offset) {
   const std::string where = std::string(what) + " at offset " + std::to_string(offset);
@@ -53,10 +56,12 @@ Result<uint64_t> CheckedCopy::copy(const Read& read, uint64_t offset, uint64_t e
     if (*n == 0) break;
     CAIRN_TRY(write(*n, offset));
     offset += *n;
-    if (!advance_(*n)) return fail(ECANCELED, "%s: stopped", path_.c_str());
+    if (!advance_(*n)) return stopped();
   }
   return offset;
 }
+
+Status CheckedCopy::stopped() const { return fail(ECANCELED, "%s: stopped", path_.c_str()); }
 
 Result<uint64_t> CheckedCopy::from_pool(file::File& from, uint64_t offset, uint64_t end) {
   const Read read = [&](void* buffer, size_t size, uint64_t at) {
@@ -65,20 +70,56 @@ Result<uint64_t> CheckedCopy::from_pool(file::File& from, uint64_t offset, uint6
   return copy(read, offset, end);
 }
 
-Result<uint64_t> CheckedCopy::from_lower(int from, uint64_t offset, uint64_t end) {
+Result<uint64_t> CheckedCopy::copy_through(int from, uint64_t offset, uint64_t end) {
   const Read read = [&](void* buffer, size_t size, uint64_t at) -> Result<size_t> {
     const int64_t n = sys::pread(from, buffer, size, at);
     if (n < 0) return failed_at(n, "read", path_, at);
     return static_cast<size_t>(n);
   };
+  return copy(read, offset, end);
+}
+
+Result<uint64_t> CheckedCopy::copy_in_kernel(int from, uint64_t offset, uint64_t end) {
+  while (offset < end) {
+    const size_t size = std::min<uint64_t>(kernel_piece, end - offset);
+    const int64_t n = sys::copy_file_range(from, offset, to_, offset, size);
+    // The kernel or the file system cannot do it, or the other way returns the error.
+    if (n <= 0) return copy_through(from, offset, end);
+    if (const int64_t result = cache_.wrote(to_, static_cast<uint64_t>(n)); result < 0)
+      return failed_at(result, "fdatasync", path_, offset);
+    offset += static_cast<uint64_t>(n);
+    if (!advance_(static_cast<uint64_t>(n))) return stopped();
+  }
+  return offset;
+}
+
+namespace {
+
+// Calls copy(begin, end) for each range of data, as long as it copies all of it.
+template <typename Copy>
+Result<uint64_t> for_each_range(int from, uint64_t offset, uint64_t end, const Copy& copy) {
   uint64_t begin = 0;
   uint64_t stop = 0;
   while (next_data(from, offset, end, &begin, &stop)) {
-    auto copied = copy(read, begin, std::min(stop, end));
+    auto copied = copy(begin, std::min(stop, end));
     if (!copied.ok() || *copied < std::min(stop, end)) return copied;
     offset = *copied;
   }
   return end;
+}
+
+}  // namespace
+
+Result<uint64_t> CheckedCopy::from_lower(int from, uint64_t offset, uint64_t end) {
+  return for_each_range(from, offset, end, [&](uint64_t begin, uint64_t stop) {
+    return copy_through(from, begin, stop);
+  });
+}
+
+Result<uint64_t> CheckedCopy::within_lower(int from, uint64_t offset, uint64_t end) {
+  return for_each_range(from, offset, end, [&](uint64_t begin, uint64_t stop) {
+    return copy_in_kernel(from, begin, stop);
+  });
 }
 
 Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permissions,

@@ -12,7 +12,7 @@
 
 namespace cairn::tier {
 
-// Copies in pieces, reads each piece back, and compares it.
+// Copies in pieces. What goes through this process is read back and compared.
 class CheckedCopy {
  public:
   // `advance` is called with the size of each piece; false: stop. `path` is for messages.
@@ -21,10 +21,16 @@ class CheckedCopy {
   Result<uint64_t> from_pool(file::File& from, uint64_t offset, uint64_t end);
   // Copies from a file in lower. Its holes stay holes.
   Result<uint64_t> from_lower(int from, uint64_t offset, uint64_t end);
+  // Does the same from a file of the same file system. The kernel copies if it can: without the
+  // bytes going through this process, or by sharing blocks. So nothing is read back.
+  Result<uint64_t> within_lower(int from, uint64_t offset, uint64_t end);
 
  private:
   using Read = std::function<Result<size_t>(void* buffer, size_t size, uint64_t offset)>;
   Result<uint64_t> copy(const Read& read, uint64_t offset, uint64_t end);
+  Result<uint64_t> copy_through(int from, uint64_t offset, uint64_t end);
+  Result<uint64_t> copy_in_kernel(int from, uint64_t offset, uint64_t end);
+  Status stopped() const;
   Status write(size_t size, uint64_t offset);
 
   int to_;
