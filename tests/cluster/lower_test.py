@@ -196,7 +196,8 @@ class CopiesOfNodes(unittest.TestCase):
                 said = self.run_on(mpi, [0, 1], "none")
                 self.assertRegex(
                     said,
-                    "none: checkpoint field: options.lower: no version is whole: .*; begin anew")
+                    "none: checkpoint field: options.lower: no version is whole: .*; "
+                    "CAIRN_CHECKPOINT_FRESH begins anew")
                 self.begin_anew()
 
     def test_killed_while_it_copies(self):
