@@ -43,6 +43,17 @@ class HiddenPlaces(TrustCase):
         return world.cairn("pool", "remove", "--force", os.path.join(world.dir, name),
                            expect=expect)
 
+    def test_a_lock_that_is_not_to_be_had(self):
+        """The error showed the number of a descriptor."""
+        with self.world(True, VICTIM) as world:
+            self.create(world)
+            segment = os.path.join(world.dir, "mine", "segment.0")
+            os.chown(segment, ROOT, ROOT)
+            os.chmod(segment, 0o444)
+            run = self.remove(world, expect=1)
+            self.assertEqual(run.err,
+                             f"cairn pool remove: {segment}: lock file: Permission denied\n")
+
     def like_a_pool(self, world, top, uid, mode=0o700):
         """A directory that looks like the remains of a pool, with files in it."""
         names = [top, *[os.path.join(top, name) for name in ("companion", "links")]]
