@@ -268,6 +268,33 @@ void Needs::search(const char* list, const char* name, const char* origin, Place
     if (join(entry, length, name, origin, place->path)) look_at(place->path, place);
 }
 
+static bool leads_into_cover(const char* list, const char* origin, char* path) {
+  if (list == nullptr || *list == '\0') return false;
+  const char* entry;
+  size_t length;
+  while (active() && next_of(&list, &entry, &length))
+    if (join(entry, length, "", origin, path) && !outside(path)) return true;
+  return false;
+}
+
+// The libraries whose calls we interpose: in LD_PRELOAD they would stand in front of us.
+static bool must_come_behind_us(const char* name) {
+  for (const char* one : {"libc.so.", "libm.so.", "libpthread.so.", "libdl.so.", "librt.so.",
+                          "libaio.so.", "ld-linux", "ld64.so.", "libmvec.so."})
+    if (strncmp(name, one, strlen(one)) == 0) return true;
+  return false;
+}
+
+// For a library of the system, which may need some of the cover by LD_LIBRARY_PATH or by the RPATH
+// of those that need it.
+void Needs::search_system(const char* name, const Above& above, Place* place) {
+  if (place->is_settled() || (place->is_hidden && must_come_behind_us(name))) return;
+  bool passes_on = place->is_hidden || leads_into_cover(library_path_, nullptr, place->path);
+  for (const Above* one = &above; one != nullptr && !passes_on; one = one->next)
+    passes_on = leads_into_cover(one->rpath, one->path, place->path);
+  if (passes_on) place->elsewhere = system_.find(name, place->path);
+}
+
 // Libraries may need each other.
 bool Needs::is_among(const Above* above, const char* name) {
   for (; above != nullptr; above = above->next) {
@@ -303,6 +330,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
           search(one->rpath, name, one->path, &place);
         search(library_path_, name, path, &place);
         search(texts->runpath, name, path, &place);
+        search_system(name, own, &place);
       }
       if (place.is_settled()) library = add(name, place, &own);
       if (!place.is_settled() && place.is_hidden)
@@ -350,20 +378,12 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
   if (asker.runpath == nullptr) search(asker.rpath, name, asker.path, &place);
   search(library_path_, name, asker.path, &place);
   search(asker.runpath, name, asker.path, &place);
+  search_system(name, {asker.rpath, asker.path, nullptr}, &place);
   is_name_hidden_ = place.is_hidden;
   if (place.is_covered && !place.found.outside()) return prepare(place.found, place.path, loadable);
   if (place.is_covered) snprintf(place.path, PATH_MAX, "%s", place.found.path);
   if (place.is_settled()) return prepare_outside(place.path);
   return place.is_hidden ? -ELIBACC : kNotByThatWay;
-}
-
-static bool leads_into_cover(const char* list, const char* origin, char* path) {
-  if (list == nullptr || *list == '\0') return false;
-  const char* entry;
-  size_t length;
-  while (active() && next_of(&list, &entry, &length))
-    if (join(entry, length, "", origin, path) && !outside(path)) return true;
-  return false;
 }
 
 bool may_need_covered(const char* library_path) {

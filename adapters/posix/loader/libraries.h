@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "posix/loader/elf.h"
+#include "posix/loader/system_libraries.h"
 #include "posix/path/lookup.h"
 
 namespace posix {
@@ -116,6 +117,7 @@ class Needs {
   static bool is_among(const Above* above, const char* name);
   void search(const char* list, const char* name, const char* origin, Place* place);
   void look_at(const char* path, Place* place);
+  void search_system(const char* name, const Above& above, Place* place);
   const Library* add(const char* name, const Place& place, const Above* above);
   void refuse(const char* path, int error, const char* why);
   bool look_outside(const char* path, const Above* above, Names* names, const char* name);
@@ -132,6 +134,7 @@ class Needs {
   int error_ = 0;                // of something that is needed
   bool told_ = false;
   int depth_ = 0;
+  SystemLibraries system_;
   char* hidden_ = nullptr;  // what the loader would find below the cover
   Library* first_ = nullptr;
   Library** end_ = &first_;

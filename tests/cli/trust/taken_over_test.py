@@ -1,6 +1,7 @@
 """Files and directories whose owner or mode a run changes: who could write to them before still can
 below the cover until the drain, and nothing that he does there then counts in a run."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -31,6 +32,20 @@ def open_to_mallory(world, path):
     owner = MALLORY if world.runner == ROOT else VICTIM
     os.chown(path, owner, owner)
     os.chmod(path, 0o777)
+
+
+def for_both(test):
+    """A test(self, world), with an ordinary user and with root as the victim: for what lies in a
+    directory of its own."""
+
+    @functools.wraps(test)
+    def run(self):
+        for runner in (VICTIM, ROOT):
+            with self.subTest(runner="root" if runner == ROOT else "user"), self.world(
+                    True, runner) as world:
+                test(self, world)
+
+    return run
 
 
 @unittest.skipIf(shutil.which("gcc") is None, "without a compiler")
@@ -154,7 +169,7 @@ for path in {directories!r}:
     shutil.copy({self.library_of("bad")!r}, path + '/libone.so')
 """)
 
-    @in_every_world
+    @for_both
     def test_what_others_add_is_not_loaded(self, world):
         """To a directory that was taken over, whether the run has seen or removed the name or not,
         or has made the directory anew."""
@@ -173,7 +188,28 @@ for path in {directories!r}:
                 programs["audits by a name"] = f"LD_LIBRARY_PATH={at} LD_AUDIT=libone.so /bin/true"
                 self.assertEqual(self.try_all(world, programs), dict.fromkeys(programs, ""))
 
-    @in_every_world
+    @for_both
+    def test_what_the_system_has_is_not_taken_from_others(self, world):
+        """Programs need such libraries, and these others."""
+        at = self.directory_of_mallory(world, "taken")
+        world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                    taken_over(world, at))
+        ldd = subprocess.run(["ldd", "/bin/ls"], check=True, capture_output=True)
+        listed = ldd.stdout.decode()
+        names = [line.split()[0] for line in listed.splitlines()
+                 if "=>" in line and "libc." not in line]
+        world.plant(f"""
+import shutil
+for name in {names!r}:
+    shutil.copy({self.library_of("bad")!r}, os.path.join({at!r}, name))
+""")
+        programs = {"of the system": f"LD_LIBRARY_PATH={at} /bin/ls -d /"}
+        self.assertEqual(self.try_all(world, programs), {"of the system": "/\n"})
+        self.plant_library(world, [at])
+        os.rename(os.path.join(at, "libone.so"), os.path.join(at, "libc.so.6"))
+        self.assertEqual(self.try_all(world, programs), {"of the system": ""}, "the C library")
+
+    @for_both
     def test_what_others_add_for_processors_is_not_loaded(self, world):
         at = self.directory_of_mallory(world, "taken", self.library_of("own"))
         world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
@@ -235,7 +271,7 @@ class Interpreters(TrustCase):
                        input=f'#include <stdio.h>\nint main() {{ puts("{text}"); }}'.encode())
         return path
 
-    @in_every_world
+    @for_both
     def test_what_others_change_or_add_is_not_run(self, world):
         directory = os.path.join(world.dir, "taken")
         os.mkdir(directory)
@@ -258,7 +294,7 @@ if {path!r} == {added!r}:
 """)
             self.assertEqual(self.try_all(world, programs), dict.fromkeys(programs, ""))
 
-    @in_every_world
+    @for_both
     def test_an_elf_interpreter_of_others_is_not_run(self, world):
         directory = os.path.join(world.dir, "taken")
         os.mkdir(directory)
@@ -275,7 +311,7 @@ if {path!r} == {added!r}:
         programs = {path: path for path in (outside, os.path.join(world.dir, "inside"))}
         self.assertEqual(self.try_all(world, programs), dict.fromkeys(programs, ""))
 
-    @in_every_world
+    @for_both
     def test_an_interpreter_made_in_the_run_is_run(self, world):
         own = self.printer(world, "own", "own")
         programs = self.programs(world, os.path.join(world.dir, "interpreter"))
