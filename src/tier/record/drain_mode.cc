@@ -7,10 +7,11 @@
 #include "file/inode/xattr.h"
 #include "file/namespace/directory.h"
 #include "file/space/make_room.h"
-#include "tier/record/mode_of_lower.h"
 
 namespace cairn::tier {
 namespace {
+
+constexpr const char* never_of_lower = "cairn.never_of_lower";
 
 constexpr std::array<const char*, 5> names = {"", "exit", "close", "async", "never"};
 
@@ -73,6 +74,20 @@ DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map) {
     return mode != DrainMode::never || may_keep_out(fs, map) ? mode : DrainMode::inherit;
   }
   return DrainMode::inherit;
+}
+
+Status note_mode_of_lower(file::FileSystem& fs, const file::Map& map) {
+  return file::note_xattr(fs, map, never_of_lower, "1", 1);
+}
+
+void forget_mode_of_lower(file::FileSystem& fs, const file::Map& map) {
+  if (file::get_xattr(fs, map, never_of_lower).ok())
+    file::remove_xattr(fs, map, never_of_lower).ignore();
+}
+
+bool has_never_of_lower(file::FileSystem& fs, const file::Map& map) {
+  return own_drain_mode(fs, map) == DrainMode::never &&
+         file::get_xattr(fs, map, never_of_lower).ok();
 }
 
 Status set_drain_mode(file::FileSystem& fs, const file::Map& map, uint64_t generation,

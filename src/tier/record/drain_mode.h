@@ -34,6 +34,11 @@ DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map);
 // file::set_xattr().
 Status set_drain_mode(file::FileSystem& fs, const file::Map& map, uint64_t generation,
                       DrainMode mode);
+// Notes that the inode's mode comes from lower; forgets it when a program sets the mode.
+Status note_mode_of_lower(file::FileSystem& fs, const file::Map& map);
+void forget_mode_of_lower(file::FileSystem& fs, const file::Map& map);
+// Is the inode's own mode `never`, and has no program set it since it was imported?
+bool has_never_of_lower(file::FileSystem& fs, const file::Map& map);
 // The mode in force for a name in a directory for which `above` is in force.
 DrainMode drain_mode_in(file::FileSystem& fs, const file::Map& map, DrainMode above);
 

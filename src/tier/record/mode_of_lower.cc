@@ -2,28 +2,10 @@
 
 #include "file/inode/xattr.h"
 #include "tier/lower/witness.h"
-#include "tier/record/drain_mode.h"
 #include "tier/record/record.h"
 #include "tier/system/open_files.h"
 
 namespace cairn::tier {
-namespace {
-
-constexpr const char* of_lower = "cairn.never_of_lower";
-
-}  // namespace
-
-Status note_mode_of_lower(file::FileSystem& fs, const file::Map& map) {
-  return file::note_xattr(fs, map, of_lower, "1", 1);
-}
-
-void forget_mode_of_lower(file::FileSystem& fs, const file::Map& map) {
-  if (file::get_xattr(fs, map, of_lower).ok()) file::remove_xattr(fs, map, of_lower).ignore();
-}
-
-bool has_never_of_lower(file::FileSystem& fs, const file::Map& map) {
-  return own_drain_mode(fs, map) == DrainMode::never && file::get_xattr(fs, map, of_lower).ok();
-}
 
 void end_mode_of_others(file::FileSystem& fs, const file::Map& map, int fd,
                         const sys::FileStat& before) {

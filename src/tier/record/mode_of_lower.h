@@ -7,6 +7,7 @@
 #include <string>
 
 #include "file/inode/file_system.h"
+#include "tier/record/drain_mode.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -17,12 +18,6 @@ struct KeptBack {
   uint64_t names = 0;
   std::string by;
 };
-
-// Notes that the inode's mode comes from lower; forgets it when a program sets the mode.
-Status note_mode_of_lower(file::FileSystem& fs, const file::Map& map);
-void forget_mode_of_lower(file::FileSystem& fs, const file::Map& map);
-// Is the inode's own mode `never`, and has no program set it since it was imported?
-bool has_never_of_lower(file::FileSystem& fs, const file::Map& map);
 
 // After a drain has set owner and mode of a file or directory in lower, where `before` is what it
 // was. If others could write to it then, and cannot now, its drain mode becomes that of the pool.

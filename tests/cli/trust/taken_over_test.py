@@ -196,7 +196,8 @@ for path in {directories!r}:
                     taken_over(world, at))
         ldd = subprocess.run(["ldd", "/bin/ls"], check=True, capture_output=True)
         listed = ldd.stdout.decode()
-        names = [line.split()[0] for line in listed.splitlines() if "=>" in line and "libc." not in line]
+        names = [line.split()[0] for line in listed.splitlines()
+                 if "=>" in line and "libc." not in line]
         world.plant(f"""
 import shutil
 for name in {names!r}:
