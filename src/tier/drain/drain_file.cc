@@ -34,8 +34,9 @@ Result<std::optional<OldFile>> open_old_file(const DrainName& item, int director
   if (replaces) {
     old.remembered = item.listed.lower;
     opened = sys::openat(directory, item.listed.name, flags);
-  } else if (const std::string path = old_path_of_file(item, &old.remembered); !path.empty()) {
-    opened = state.beneath.open(path, flags);
+  } else if (item.map.inode->links.load() == 1) {  // another name of it has rights of its own
+    const std::string path = old_path_of_file(item, &old.remembered);
+    if (!path.empty()) opened = state.beneath.open(path, flags);
   }
   if (opened == -EMFILE || opened == -ENFILE)
     return sys::failed(opened, "open", item.where.path + "/" + name_of(item.listed));
