@@ -376,7 +376,7 @@ class Witness(TrustCase):
             self.assertEqual(run.err, told)
             # A mode that the run sets is its own.
             mark = f"import os; os.setxattr('{world.dir}', 'user.cairn.drain', b'never')"
-            run = world.run_at("sh", "-c", f"cd {world.dir}; {sys.executable} -c \"{mark}\";"
+            run = world.run_at("sh", "-c", f"cd {world.dir}; python3 -c \"{mark}\";"
                                " echo lost > f")
             self.assertEqual(run.err, "")
             os.removexattr(world.dir, "user.cairn.drain")
