@@ -24,6 +24,7 @@ class TakenPlace(TrustCase):
         world.plant(f"for end in ('', '-aaaaaa', '-XXXXXX'): os.mkdir({usual!r} + end, 0o700)")
         taken = f"{usual}: belongs to user {MALLORY}, not to you; your pools lie in {usual}-"
         # Commands that only look make nothing.
+        world.home(world.runner)
         before = sorted(os.listdir(world.memory))
         for words in (["pool", "list"], ["pool", "clean"], ["status"], ["df"], ["ls"],
                       ["pool", "info", "mine"], ["ckpt", "ls"], ["drain", world.dir]):
