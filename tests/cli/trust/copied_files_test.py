@@ -34,7 +34,7 @@ class CopiedFiles(TrustCase):
                             f"os.symlink('{path}', '{planted}')")
                 with self.unharmed(world):
                     runs = [world.cairn("cp", "-r", "-p", ":/tree", world.dir + more, expect=None)
-                            for more in ("", "//", "/.", "//tree//", "/./tree/")]
+                            for more in ("", "//", "/.", "/.//")]
                 for run in runs:
                     self.assertEqual(run.returncode, 1, run.err)
                     self.assertIn(planted.removeprefix("tree/"), run.err)
