@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/store/set_names.h"
 #include "file/data/io.h"
-#include "tier/record/record.h"
 #include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
@@ -94,7 +94,7 @@ Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8
       const std::string name =
           short_hash(asked.hash) +
           std::string(asked.what == layout ? layout_suffix : decomposition_suffix);
-      CAIRN_TRY_ASSIGN(number, tier::find_child(set_.fs(), set_.directory(), name));
+      CAIRN_TRY_ASSIGN(number, find_name(set_.fs(), set_.directory(), name));
       if (number == 0) return fail(ENOENT, "%s: there is none", name.c_str());
       tier::PoolFile file(set_.fs(), number, O_RDONLY);
       CAIRN_TRY(file.status());

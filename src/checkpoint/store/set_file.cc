@@ -13,6 +13,7 @@
 #include "checkpoint/record/head.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/store/new_file.h"
+#include "checkpoint/store/set_names.h"
 #include "file/data/words.h"
 #include "pool/lanes/seats.h"
 #include "tier/record/record.h"
@@ -81,6 +82,10 @@ Uuid pool_uuid(const file::FileSystem& fs) {
   return uuid;
 }
 
+std::string name_in(const SetRecord& record) {
+  return {record.name, std::min<size_t>(record.name_length, sizeof record.name)};
+}
+
 SetFile::~SetFile() {
   if (pin_.lock.held()) file::unpin(fs_, pin_);
 }
@@ -99,6 +104,7 @@ Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
                                                        const std::string& name, const Uuid& uuid) {
   auto set = open(fs, name);
   if (set.ok() || set.code() != ENOENT) return set;
+  CAIRN_TRY(check_no_set_is_hidden(fs, name));
   const auto made = open_once_made([&]() -> Result<uint64_t> {
     CAIRN_TRY_ASSIGN(
         all, tier::find_or_make(fs, format::root_inode, checkpoints_directory, S_IFDIR | 0700));
@@ -116,14 +122,11 @@ Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
 }
 
 Status SetFile::find(const std::string& name) {
-  CAIRN_TRY_ASSIGN(all, tier::find_child(fs_, format::root_inode, checkpoints_directory));
-  if (all != 0) {
-    CAIRN_TRY_ASSIGN(directory, tier::find_child(fs_, all, name));
-    directory_ = directory;
-  }
+  CAIRN_TRY_ASSIGN(place, find_set(fs_, name));
+  directory_ = place.directory;
   uint64_t number = 0;
   if (directory_ != 0) {
-    CAIRN_TRY_ASSIGN(found, tier::find_child(fs_, directory_, file_name));
+    CAIRN_TRY_ASSIGN(found, find_name(fs_, directory_, file_name));
     number = found;
   }
   if (number == 0) return fail(ENOENT, "there is none in pool %s", fs_.pool.path.c_str());
@@ -155,12 +158,9 @@ Status SetFile::check(const std::string& name) const {
 }
 
 Result<bool> SetFile::is_named() const {
-  CAIRN_TRY_ASSIGN(all, tier::find_child(fs_, format::root_inode, checkpoints_directory));
-  if (all == 0) return false;
-  CAIRN_TRY_ASSIGN(directory,
-                   tier::find_child(fs_, all, std::string(record_.name, record_.name_length)));
-  if (directory != directory_) return false;
-  CAIRN_TRY_ASSIGN(number, tier::find_child(fs_, directory_, file_name));
+  CAIRN_TRY_ASSIGN(place, find_set(fs_, name_in(record_)));
+  if (place.directory == 0 || place.directory != directory_) return false;
+  CAIRN_TRY_ASSIGN(number, find_name(fs_, directory_, file_name));
   return number == map_.number;
 }
 

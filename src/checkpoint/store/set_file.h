@@ -22,6 +22,8 @@ inline constexpr const char* checkpoints_directory = ".checkpoints";
 Status check_set_name(std::string_view name);
 Result<Uuid> draw_uuid();
 Uuid pool_uuid(const file::FileSystem& fs);
+// The name that a record of a set says. "": it says none.
+std::string name_in(const SetRecord& record);
 
 class SetFile {
  public:
