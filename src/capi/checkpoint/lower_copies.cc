@@ -88,20 +88,11 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   return saved.restored();
 }
 
-// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete, and
-// lower has none that is newer and whole.
+// Under the set's lock. EEXIST: it has a version.
 Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
-                                    const ckpt::LowerSet& lower, bool completes) {
+                                    const ckpt::LowerSet& lower) {
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
   if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
-  if (completes) {
-    CAIRN_TRY_ASSIGN(wanted, ckpt::wanted_of(lower, stock, ckpt::has_part_here));
-    const bool is_usable = ckpt::newest_complete(stock, ckpt::has_part_here) != nullptr;
-    if (!wanted.empty()) {
-      auto restored = ckpt::restore_newest(set, shelf, stock, lower);
-      if (restored.code() != EUCLEAN || !is_usable) return restored;
-    }
-  }
   return fail(EEXIST, "the pool has versions of the set");
 }
 
@@ -114,7 +105,7 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
   ckpt::Restored restored;
   const Status status = ckpt::with_set_lock(*set, [&] {
     CAIRN_TRY(ckpt::check_unused(*set));
-    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, false));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower));
     restored = got;
     return Status();
   });
@@ -132,7 +123,7 @@ Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::stri
   CAIRN_TRY_ASSIGN(sequences, there->versions());
   if (sequences.empty()) return std::optional<ckpt::Uuid>();
   const auto uuid = make_room(capi::fs_of(pool), name, *there);
-  // Without the record of the set nothing is restored, which restore_from_lower() says.
+  // Without the record of the set nothing is restored, which begin_beside_lower() says.
   if (uuid.code() == ENOENT) return std::optional<ckpt::Uuid>();
   if (!uuid.ok()) return uuid.status();
   return std::optional<ckpt::Uuid>(*uuid);
@@ -143,23 +134,7 @@ Result<ckpt::LowerSet> cairn_checkpoint::open_lower() const {
   return ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
 }
 
-Result<uint64_t> cairn_checkpoint::restore_from_lower() {
-  if (lower.empty()) return uint64_t{0};
-  const auto there = open_lower();
-  if (there.code() == ENOENT) return uint64_t{0};
-  if (!there.ok()) return there.status();
-  CAIRN_TRY_ASSIGN(sequences, there->versions());
-  if (sequences.empty()) return uint64_t{0};
-  if ((options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return sequences.back();
-  const auto restored = restore_into(*set, &*shelf, *there, true);
-  // EEXIST: what the pool has is newer than all that is whole in lower.
-  if (!restored.ok() && restored.code() != EEXIST)
-    return fail(restored.code(), "options.lower: %s; begin anew with CAIRN_CHECKPOINT_FRESH",
-                std::string(cairn::last_detail()).c_str());
-  return sequences.back();
-}
-
-Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
+Status cairn_checkpoint::begin_beside_lower() {
   const auto newest_there = [&]() -> Result<uint64_t> {
     const auto there = open_lower();
     if (there.code() == ENOENT) return uint64_t{0};
@@ -167,20 +142,30 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
     CAIRN_TRY_ASSIGN(sequences, there->versions());
     return sequences.empty() ? 0 : sequences.back();
   };
+  const auto meet = [&](int64_t value) {
+    return run->meet_all(ckpt::Run::Purpose::restart, value, 0);
+  };
+  const auto agree = [&](const Status& own) -> Status {
+    const cairn::SavedFailure saved(own);
+    CAIRN_TRY_ASSIGN(worst, meet(own.code()));
+    if (!own.ok() || worst == 0) return saved.restored();
+    return fail(static_cast<int>(worst), "options.lower: another rank cannot read it: %s",
+                strerror(static_cast<int>(worst)));
+  };
   const auto own = run->is_leader() ? newest_there() : Result<uint64_t>(uint64_t{0});
-  CAIRN_TRY(members->agree(own.status()));
-  CAIRN_TRY_ASSIGN(greatest, members->nodes()->maximum(static_cast<int64_t>(*own)));
+  CAIRN_TRY(agree(own.status()));
+  CAIRN_TRY_ASSIGN(greatest, meet(static_cast<int64_t>(*own)));
   const auto newest = static_cast<uint64_t>(greatest);
   run->set_last_sequence(std::max(run->last_sequence(), newest));
   if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
   constexpr const char* anew = "begin anew with CAIRN_CHECKPOINT_FRESH";
-  const auto restored = ckpt::restore_on_nodes(*run, &*shelf, catalogue, lower);
+  const auto restored = ckpt::restore_on_nodes(&*run, &*shelf, catalogue, lower);
   if (!restored.ok())
     return fail(restored.code(), "options.lower: %s; %s", std::string(cairn::last_detail()).c_str(),
                 anew);
-  in_lower = {restored->skipped, restored->why};
+  in_lower = restored->skipped;
   if (restored->is_restored) {
-    CAIRN_TRY(members->agree(renew_catalogue(this)));
+    CAIRN_TRY(agree(renew_catalogue(this)));
     CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
     run->set_last_sequence(std::max(run->last_sequence(), newest));
     return Status();
@@ -188,8 +173,9 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
   const auto& versions = catalogue.versions();
   const bool has_any = std::any_of(versions.begin(), versions.end(),
                                    [](const auto& known) { return known.missing.empty(); });
-  if (has_any || restored->skipped == 0) return Status();
-  return fail(EUCLEAN, "options.lower: no version is whole: %s; %s", restored->why.c_str(), anew);
+  if (has_any || in_lower.newer_than(0) == 0) return Status();
+  return fail(EUCLEAN, "options.lower: no version is whole: %s; %s",
+              in_lower.why_newer_than(0).c_str(), anew);
 }
 
 ckpt::UsedSequences cairn_checkpoint::used_sequences() const {

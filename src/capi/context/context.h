@@ -24,6 +24,7 @@
 #include "checkpoint/run/answers.h"
 #include "checkpoint/stock/joint_stock.h"
 #include "checkpoint/stock/part_questions.h"
+#include "checkpoint/stock/skipped.h"
 #include "checkpoint/write/writer.h"
 
 struct cairn_checkpoint {
@@ -110,7 +111,7 @@ struct cairn_checkpoint {
   cairn::capi::AttributeList described;  // of the version that a caller was told of last
   std::optional<cairn::checkpoint::StoredVersion> reading;
   std::unique_ptr<cairn::checkpoint::CountedLine> line;  // of a variable of that
-  std::optional<int64_t> collecting;  // the number of the version that was begun
+  std::optional<int64_t> collecting;                     // the number of the version that was begun
   // What stood under the names of its own variables.
   std::map<std::string, std::optional<cairn::checkpoint::Definition>> collected;
   cairn_checkpoint_observer observer = nullptr;
@@ -120,10 +121,7 @@ struct cairn_checkpoint {
   uint64_t observed_global = 0;
   std::string lower;
   // What init found damaged there, newer than what it got back.
-  struct SkippedInLower {
-    uint32_t versions = 0;
-    std::string why;
-  } in_lower;
+  cairn::checkpoint::SkippedVersions in_lower;
   // The greatest sequence that the run takes for its own of those before it: that of the pools, or
   // of lower as well if it begins anew.
   uint64_t last_of_pools = 0;
@@ -191,11 +189,9 @@ struct cairn_checkpoint {
   cairn::Result<cairn::checkpoint::Partners> find_partners(cairn::capi::Membership* members) const;
   // The set's copies in options.lower. ENOENT: it has none.
   [[nodiscard]] cairn::Result<cairn::checkpoint::LowerSet> open_lower() const;
-  // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the
-  // set.
-  cairn::Result<uint64_t> restore_from_lower();
-  // The same on several nodes, after they have joined their stocks. Collective.
-  cairn::Status begin_beside_lower(cairn::capi::Membership* members);
+  // Gets a version back if the pools have none that is as new, after the nodes have joined their
+  // stocks. Collective.
+  cairn::Status begin_beside_lower();
   // How long a checkpoint takes; 0: unknown.
   [[nodiscard]] uint64_t cost_ns() const;
   // The greatest of all ranks' reasons.

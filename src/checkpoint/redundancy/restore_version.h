@@ -23,9 +23,6 @@ struct Restored {
   std::string why;       // of the newest of them
 };
 
-// The uuid of the set in lower.
-Result<Uuid> set_in_lower(const LowerSet& lower);
-
 // Has the pool, or have all pools of the run, this part of a version?
 using HasPart = std::function<bool(const KnownVersion& known, uint32_t part)>;
 bool has_part_here(const KnownVersion& known, uint32_t part);

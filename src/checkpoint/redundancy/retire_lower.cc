@@ -1,6 +1,7 @@
 #include "checkpoint/redundancy/retire_lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -20,27 +21,37 @@ class Stay {
     if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
   }
   [[nodiscard]] bool has(const std::string& name) const {
-    const bool is_layout = name.ends_with(layout_suffix) || name.ends_with(decomposition_suffix);
+    std::string_view record = name;
+    if (record.ends_with(copy_suffix)) record.remove_suffix(copy_suffix.size());
+    const bool is_layout =
+        record.ends_with(layout_suffix) || record.ends_with(decomposition_suffix);
     return (is_layout && has_all_layouts_) || names_.contains(name) ||
            sequences_.contains(sequence_of_name(name));
   }
 
  private:
   Status add_layout(const LowerSet& lower, uint64_t sequence) {
-    CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
-    const auto name = short_hash(layout_of(manifest.version())) + std::string(layout_suffix);
-    CAIRN_TRY_ASSIGN(record, lower.read_file(name, max_layout));
-    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
-    names_.insert(name);
+    CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
+    const Layout& layout = copy.contents.layout();
+    for (const std::string& name : names_of_record(layout.hash(), layout_suffix))
+      names_.insert(name);
     for (uint32_t i = 0; i < layout.decompositions(); ++i)
-      names_.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+      for (const std::string& name :
+           names_of_record(layout.decomposition_hash(i), decomposition_suffix))
+        names_.insert(name);
     return Status();
   }
 
-  std::set<std::string> names_ = {lower_set_name, lower_lock};
+  std::set<std::string> names_ = {lower_set_name, lower_set_copy, lower_lock};
   std::set<uint64_t> sequences_;
   bool has_all_layouts_ = false;
 };
+
+// The number of a version; nothing: its manifest is damaged.
+std::optional<int64_t> number_in(const LowerSet& lower, uint64_t sequence) {
+  const auto manifest = open_manifest(lower, sequence);
+  return manifest.ok() ? std::optional(manifest->version().number) : std::nullopt;
+}
 
 }  // namespace
 
@@ -61,15 +72,20 @@ Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep,
 Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole) {
   CAIRN_TRY_ASSIGN(line, line_in(*lower));
   Stay stay;
-  uint32_t whole = 0;  // of the line, so far
+  uint32_t whole = 0;         // of the line, so far
+  std::set<int64_t> numbers;  // of these
   for (const uint64_t sequence : line.sequences) {
     const bool is_abandoned = line.is_abandoned(sequence);
-    const bool is_dispensable = whole >= (is_abandoned ? 1 : std::max(keep, 1U));
+    const auto number = number_in(*lower, sequence);
+    const bool is_replaced = is_abandoned && whole != 0 && (!number || numbers.contains(*number));
+    const bool is_dispensable = is_replaced || whole >= std::max(keep, 1U);
     if (is_dispensable && sequence != drained) continue;
     stay.add(*lower, sequence);
     if (is_dispensable || is_abandoned) continue;
     // What was drained has been read back.
-    if (sequence == drained || is_whole(sequence)) ++whole;
+    if (sequence != drained && !is_whole(sequence)) continue;
+    ++whole;
+    if (number) numbers.insert(*number);
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
   const std::set<uint64_t> complete(line.sequences.begin(), line.sequences.end());

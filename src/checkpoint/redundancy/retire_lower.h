@@ -18,7 +18,8 @@ bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop = nullptr);
 Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained);
 
 // Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
-// which are whole. One does for a version that the newest one has abandoned. Files of no version go
+// which are whole. One of the same number does for a version that the newest one has abandoned: a
+// copy stays while it is the best of its number. Files of no version go
 // as well, but for those that somebody may be writing. What was drained stays. Under the lock.
 Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole);
 

@@ -15,7 +15,7 @@ namespace cairn::checkpoint {
 
 // Who begins a run.
 struct RunMember {
-  Uuid key{};  // the same for all ranks of this run, and for nobody else now
+  Uuid key{};                    // the same for all ranks of this run, and for nobody else now
   uint32_t rank = 0;             // among those of this node
   uint32_t ranks = 1;            // of this node
   uint32_t timeout_ms = 60'000;  // for the others to come
@@ -71,9 +71,10 @@ class Run {
   [[nodiscard]] Uuid uuid() const;
   // The greatest sequence that was used before this run.
   [[nodiscard]] uint64_t last_sequence() const {
-    return exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : last_sequence_;
+    const uint64_t here = exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : 0;
+    return std::max(here, last_sequence_);
   }
-  // Of all nodes; on all ranks.
+  // Of all nodes, and of lower; on all ranks.
   void set_last_sequence(uint64_t sequence) { last_sequence_ = sequence; }
 
   // Has the rank left or died? Its lane is recovered then.

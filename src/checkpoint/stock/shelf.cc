@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "checkpoint/store/medium_errors.h"
+
 namespace cairn::checkpoint {
 namespace {
 
@@ -45,6 +47,7 @@ Result<Slot*> Shelf::find_free() {
   for (const ListedSlot& listed : listing.slots) {
     if (!listed.has_manifest || !listed.has_data || slots_.contains(listed.number)) continue;
     const auto slot = get(listed.number);
+    if (!slot.ok() && is_of_medium(slot.status())) continue;
     if (!slot.ok()) return slot.status();
     CAIRN_TRY_ASSIGN(is_one, is_free(**slot));
     if (is_one) return *slot;

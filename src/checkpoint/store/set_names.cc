@@ -1,19 +1,19 @@
 #include "checkpoint/store/set_names.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cstring>
 #include <functional>
 #include <vector>
 
 #include "base/saved_failure.h"
-#include "checkpoint/record/head.h"
 #include "checkpoint/store/new_file.h"
-#include "checkpoint/store/set_file.h"
+#include "checkpoint/store/set_record.h"
 #include "file/namespace/names.h"
 #include "file/recovery/damaged_names.h"
 #include "pool/lanes/seats.h"
 #include "tier/record/record.h"
+#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -79,6 +79,15 @@ Result<uint64_t> find_name(file::FileSystem& fs, uint64_t directory, const std::
   return slot.inode;
 }
 
+Result<std::vector<uint8_t>> read_whole(file::FileSystem& fs, uint64_t directory,
+                                        const std::string& name, uint64_t most) {
+  CAIRN_TRY_ASSIGN(number, find_name(fs, directory, name));
+  if (number == 0) return fail(ENOENT, "%s: there is none", name.c_str());
+  tier::PoolFile file(fs, number, O_RDONLY);
+  CAIRN_TRY(file.status());
+  return read_begin(*file, most);
+}
+
 Status remove_name(file::FileSystem& fs, uint64_t directory, const std::string& name) {
   const Status removed = file::unlink_name(fs, directory, name);
   if (removed.ok()) return removed;
@@ -89,11 +98,11 @@ Status remove_name(file::FileSystem& fs, uint64_t directory, const std::string& 
 }
 
 std::string recorded_name(file::FileSystem& fs, uint64_t directory) {
-  const auto bytes = read_whole(fs, directory, "set", sizeof(SetRecord));
-  if (!bytes.ok() || bytes->size() < sizeof(SetRecord) ||
-      !check_record(bytes->data(), bytes->size(), magic_set, sizeof(SetRecord)).ok())
-    return "";
-  return name_in(record_at<SetRecord>(bytes->data()));
+  const auto bytes = read_whole(fs, directory, set_file_name, set_copy_offset + sizeof(SetRecord));
+  bool are_both_right = false;
+  const auto record =
+      bytes.ok() ? read_set_copies(*bytes, &are_both_right) : Result<SetRecord>(bytes.status());
+  return record.ok() ? name_in(*record) : "";
 }
 
 Result<uint64_t> find_sets(file::FileSystem& fs) {

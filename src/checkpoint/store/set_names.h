@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "file/inode/file_system.h"
@@ -12,6 +13,9 @@ namespace cairn::checkpoint {
 
 // The inode of a name in a directory; 0: there is none.
 Result<uint64_t> find_name(file::FileSystem& fs, uint64_t directory, const std::string& name);
+// The first `most` bytes of a file, or all of a shorter one. ENOENT.
+Result<std::vector<uint8_t>> read_whole(file::FileSystem& fs, uint64_t directory,
+                                        const std::string& name, uint64_t most);
 // Removes a file's name, also one that the index does not lead to. None is no error.
 Status remove_name(file::FileSystem& fs, uint64_t directory, const std::string& name);
 

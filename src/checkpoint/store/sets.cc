@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "checkpoint/store/set_file.h"
 #include "checkpoint/store/set_names.h"
+#include "checkpoint/store/set_record.h"
 #include "file/recovery/damaged_names.h"
 #include "tier/system/listing.h"
 

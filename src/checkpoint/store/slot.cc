@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "checkpoint/store/new_file.h"
-#include "checkpoint/store/set_file.h"
 #include "checkpoint/store/set_names.h"
+#include "checkpoint/store/set_record.h"
 #include "file/data/io.h"
 #include "file/data/sync.h"
 #include "file/data/words.h"

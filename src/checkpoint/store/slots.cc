@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/store/medium_errors.h"
 #include "file/recovery/damaged_names.h"
 #include "tier/record/record.h"
 #include "tier/system/listing.h"
@@ -24,8 +25,9 @@ uint32_t number_of(const std::string& name) {
   return is_one ? number : 0;
 }
 
-// Is it 32 hexadecimal digits and this suffix?
+// Is it 32 hexadecimal digits and this suffix, or the copy of such a file?
 bool is_hash(std::string_view name, std::string_view suffix) {
+  if (name.ends_with(copy_suffix)) name.remove_suffix(copy_suffix.size());
   constexpr size_t digits = 32;
   return name.size() == digits + suffix.size() && name.substr(digits) == suffix &&
          name.substr(0, digits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -158,7 +160,7 @@ Result<std::unique_ptr<Slot>> find_free_slot(file::FileSystem& fs, uint64_t dire
     if (!listed.has_manifest || !listed.has_data) continue;
     auto slot = Slot::open(fs, directory, listed.number);
     if (!slot.ok()) {
-      if (slot.code() == ENOENT || slot.code() == ESTALE) continue;
+      if (is_of_medium(slot.status())) continue;
       return slot.status();
     }
     const auto decision = (*slot)->decision();
