@@ -49,6 +49,7 @@ const std::vector<Row> rows = {
 uint64_t byte_of(const RecordKind& kind, const Range& range) {
   if (kind.name.starts_with("name")) return range.end - range.begin - 2;  // inside of the name
   if (kind.name.starts_with("inode")) return 8;                           // the state
+  if (kind.name == "lower: data") return 100;
   return (range.end - range.begin) / 2;
 }
 

@@ -79,10 +79,7 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
                                                       RestartReport* report) {
   if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
   SkippedVersions& skipped = report->all_skipped;
-  if (!request.is_anew()) {
-    skipped.add(request.skipped);
-    for (const DamagedSlot& slot : catalogue_.damaged()) skipped.add(slot.sequence, slot.text);
-  }
+  if (!request.is_anew()) skipped.add(request.skipped);
   std::vector<KnownVersion> wanted;
   lacks_node_ = has_versions_ = false;
   for (const KnownVersion& known : catalogue_.line()) {
@@ -93,10 +90,13 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
       lacks_node_ = lacks_node_ || known.lacks_node;
       skipped.add(known.version.sequence,
                   shown_number(known.version.number) + ": " + known.missing);
-      if (request.number) return wanted;
+      if (request.number) break;
       continue;
     }
-    if (request.number) return std::vector<KnownVersion>{known};
+    if (request.number) {
+      wanted.push_back(known);
+      break;
+    }
     const uint32_t attempts = attempts_of(known);
     if (attempts < request.max_attempts || known.version.sequence == request.continued) {
       wanted.push_back(known);
@@ -106,6 +106,15 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
                 shown_number(known.version.number) + ": " + std::to_string(attempts) +
                     " restarts from it ended before a checkpoint; ask for it by its number, or "
                     "raise max_attempts");
+  }
+  if (request.is_anew()) return wanted;
+  // What is known to be incomplete tells so itself. Abandoned versions count for nobody.
+  const KnownVersion* const head = catalogue_.head();
+  for (const DamagedSlot& slot : catalogue_.damaged()) {
+    const bool is_of_line = head == nullptr || slot.sequence == 0 ||
+                            slot.sequence > head->version.sequence ||
+                            is_in_line(head->version, slot.sequence);
+    if (is_of_line && !request.passes(slot.sequence)) skipped.add(slot.sequence, slot.text);
   }
   return wanted;
 }

@@ -12,7 +12,6 @@ namespace cairn::checkpoint {
 namespace {
 
 constexpr size_t text_bytes = 200;
-constexpr uint64_t low_sequence_mask = 0xffffff;  // what a decision names
 
 // A version, and the first part of it that was found.
 struct Found {
@@ -112,8 +111,7 @@ class JointStock {
       last = std::max(last, nodes_[node].last_sequence);
       if (newer.empty() && !nodes_[node].newer.empty()) newer = at(node) + nodes_[node].newer;
       for (const DamagedSlot& slot : nodes_[node].damaged)
-        if (!is_known(versions, slot.sequence))
-          damaged.push_back({at(node) + slot.text, slot.sequence});
+        damaged.push_back({at(node) + slot.text, slot.sequence});
     }
     // A version that lost a part on one node is told of as incomplete: what does not say which
     // version it was counts as that one.
@@ -128,13 +126,6 @@ class JointStock {
   }
 
  private:
-  // Other parts or copies of the version say what is left of it.
-  static bool is_known(const std::vector<KnownVersion>& versions, uint64_t sequence) {
-    return sequence != 0 && std::any_of(versions.begin(), versions.end(), [&](const auto& known) {
-             return ((known.version.sequence ^ sequence) & low_sequence_mask) == 0;
-           });
-  }
-
   // For messages.
   [[nodiscard]] std::string at(uint32_t node) const {
     return run_.exchange() == nullptr ? "" : run_.exchange()->name_of(node) + ": ";

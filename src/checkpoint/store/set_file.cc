@@ -35,13 +35,15 @@ constexpr const char* way_out_of_set =
 // A name can be seen a moment before the inode that another rank has made for it: both come with
 // one change, whose words are stored one after the other.
 template <typename Open>
-auto open_once_made(Open open) {
+auto open_once_made(file::FileSystem& fs, const std::string& name, Open open) {
   constexpr int attempts = 1000;
   auto result = open();
   for (int i = 0; i < attempts && result.code() == ESTALE; ++i) {
+    const bool is_being_made = is_set_being_made(fs, name);
     const timespec pause{0, 1'000'000};
-    nanosleep(&pause, nullptr);
+    if (is_being_made) nanosleep(&pause, nullptr);
     result = open();
+    if (!is_being_made) break;
   }
   return result;
 }
@@ -61,7 +63,7 @@ SetFile::~SetFile() {
 
 Result<std::unique_ptr<SetFile>> SetFile::open(file::FileSystem& fs, const std::string& name) {
   CAIRN_TRY(check_set_name(name));
-  auto found = open_once_made([&]() -> Result<std::unique_ptr<SetFile>> {
+  auto found = open_once_made(fs, name, [&]() -> Result<std::unique_ptr<SetFile>> {
     std::unique_ptr<SetFile> set(new SetFile(fs));
     if (Status status = set->find(name); !status.ok())
       return annotate(status, "checkpoint set %s", name.c_str());
@@ -71,10 +73,13 @@ Result<std::unique_ptr<SetFile>> SetFile::open(file::FileSystem& fs, const std::
   const cairn::SavedFailure saved(found.status());
   // The file cannot be read.
   std::unique_ptr<SetFile> set(new SetFile(fs));
-  CAIRN_TRY_ASSIGN(place, find_set(fs, name));
-  set->directory_ = place.directory;
-  if (place.directory != 0 && set->derive_record(name, saved.restored()).ok()) return set;
-  return fail(EUCLEAN, "%s; %s", saved.text().c_str(), way_out_of_set);
+  const auto place = find_set(fs, name);
+  if (place.ok()) set->directory_ = place->directory;
+  if (set->directory_ != 0 && set->derive_record(name, saved.restored()).ok()) return set;
+  return fail(EUCLEAN,
+              "%s; use another pool (CAIRN_POOL), into which `cairn ckpt restore` or options.lower "
+              "brings a copy",
+              saved.text().c_str());
 }
 
 Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
@@ -82,7 +87,7 @@ Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
   auto set = open(fs, name);
   if (set.ok() || set.code() != ENOENT) return set;
   CAIRN_TRY(check_no_set_is_hidden(fs, name));
-  const auto made = open_once_made([&]() -> Result<uint64_t> {
+  const auto made = open_once_made(fs, name, [&]() -> Result<uint64_t> {
     CAIRN_TRY_ASSIGN(
         all, tier::find_or_make(fs, format::root_inode, checkpoints_directory, S_IFDIR | 0700));
     return tier::find_or_make(fs, all, name, S_IFDIR | 0700);
@@ -198,7 +203,10 @@ Result<persist::Word*> SetFile::word(uint64_t offset) const {
   if (!has_words())
     return fail(EUCLEAN, "checkpoint set %s: %s: %s", name_in(record_).c_str(),
                 why_no_words_.c_str(), way_out_of_set);
-  return file::word_at(fs_, map_, offset);
+  const auto found = file::word_at(fs_, map_, offset);
+  if (found.ok() || !is_of_medium(found.status())) return found;
+  return fail(EUCLEAN, "checkpoint set %s: %s: %s: %s", name_in(record_).c_str(), file_name,
+              std::string(last_detail()).c_str(), way_out_of_set);
 }
 
 }  // namespace cairn::checkpoint

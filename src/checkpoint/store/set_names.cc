@@ -11,6 +11,7 @@
 #include "checkpoint/store/set_record.h"
 #include "file/namespace/names.h"
 #include "file/recovery/damaged_names.h"
+#include "pool/lanes/lock.h"
 #include "pool/lanes/seats.h"
 #include "tier/record/record.h"
 #include "tier/system/pool_file.h"
@@ -38,11 +39,13 @@ bool is_directory(file::FileSystem& fs, uint64_t number) {
 Result<uint64_t> find_directory(file::FileSystem& fs, uint64_t above, const std::string& name,
                                 const std::function<bool(uint64_t)>& is_it) {
   const auto named = find_name(fs, above, name);
-  if (named.ok() && is_directory(fs, *named)) return *named;
+  const bool is_one = named.ok() && is_directory(fs, *named);
+  if (is_one && file::inode_at(fs, *named)->directory.parent.load() == above) return *named;
   const cairn::SavedFailure saved(named.status());
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, above));
   for (const uint64_t number : file::find_unnamed(fs, {inode, above}))
     if (is_it(number)) return number;
+  if (is_one) return *named;
   if (!named.ok()) return saved.restored();
   if (*named == 0) return uint64_t{0};
   CAIRN_TRY(file::live_inode(fs, *named).status());
@@ -62,10 +65,15 @@ bool holds_sets(file::FileSystem& fs, uint64_t directory) {
   return holds;
 }
 
-// The first finding in this directory, or "".
+// Why this directory may hide one, or "".
 Result<std::string> finding_in(file::FileSystem& fs, uint64_t directory) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, directory));
-  return file::first_finding(fs, {inode, directory});
+  CAIRN_TRY_ASSIGN(finding, file::first_finding(fs, {inode, directory}));
+  if (!finding.empty()) return finding;
+  CAIRN_TRY_ASSIGN(unnamed, file::find_unnamed_locked(fs, {inode, directory}));
+  if (unnamed.empty()) return std::string();
+  return "directory " + std::to_string(unnamed.front()) + " lies in directory " +
+         std::to_string(directory) + ", and no name leads to it";
 }
 
 }  // namespace
@@ -120,6 +128,23 @@ Result<SetPlace> find_set(file::FileSystem& fs, const std::string& name) {
                    }));
   place.directory = directory;
   return place;
+}
+
+bool is_set_being_made(file::FileSystem& fs, const std::string& name) {
+  uint64_t at = format::root_inode;
+  for (const std::string& text :
+       {std::string(checkpoints_directory), name, std::string(set_file_name)}) {
+    const auto found = tier::find_child(fs, at, text);
+    if (!found.ok() || *found == 0) return false;
+    const file::Inode* inode = file::inode_at(fs, *found);
+    if (inode == nullptr) return false;
+    const uint64_t state = inode->state.load();
+    const bool is_allocating =
+        (state & ((1U << format::state_bits) - 1)) == format::inode_allocating;
+    if (is_allocating) return !pool::is_void(fs.pool, state >> format::state_bits);
+    at = *found;
+  }
+  return false;
 }
 
 Status remove_set_directory(file::FileSystem& fs, const SetPlace& place, const std::string& name) {

@@ -30,6 +30,8 @@ Result<SetPlace> find_set(file::FileSystem& fs, const std::string& name);
 std::string recorded_name(file::FileSystem& fs, uint64_t directory);
 // The inode of `.checkpoints`; 0: there is none.
 Result<uint64_t> find_sets(file::FileSystem& fs);
+// Does a live process make the set, or what it lies in?
+bool is_set_being_made(file::FileSystem& fs, const std::string& name);
 Status remove_set_directory(file::FileSystem& fs, const SetPlace& place, const std::string& name);
 
 // Before a set is made anew: EUCLEAN if names are damaged, so that one of this name may be hidden.

@@ -140,4 +140,12 @@ std::vector<uint64_t> find_unnamed(const FileSystem& fs, const Map& directory) {
   return unnamed;
 }
 
+Result<std::vector<uint64_t>> find_unnamed_locked(FileSystem& fs, const Map& directory) {
+  if (fs.pool.read_only) return find_unnamed(fs, directory);
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  const pool::LockGuard lock(fs.pool, *seat, directory.inode->lock);
+  return find_unnamed(fs, directory);
+}
+
 }  // namespace cairn::file

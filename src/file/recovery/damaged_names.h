@@ -35,5 +35,7 @@ NamedSlot find_beside_index(const FileSystem& fs, const Map& directory, const Na
 
 // Directories that call `directory` their parent, and that none of its names leads to.
 std::vector<uint64_t> find_unnamed(const FileSystem& fs, const Map& directory);
+// While no process changes its names.
+Result<std::vector<uint64_t>> find_unnamed_locked(FileSystem& fs, const Map& directory);
 
 }  // namespace cairn::file
