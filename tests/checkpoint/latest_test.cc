@@ -112,7 +112,7 @@ TEST_F(Latest, VersionsThatAreLeftOutAreNotDroppedWithoutAWord) {
   int64_t x = -1;
   cairn_checkpoint* checkpoint = open(&x);
   EXPECT_EQ(test_latest(checkpoint), -EEXIST);
-  EXPECT_TEXT("version 100: 2 restarts from it ended before a checkpoint");
+  EXPECT_TEXT("version 200: 2 restarts from it ended before a checkpoint");
   EXPECT_EQ(read_latest(checkpoint), -EEXIST);
   EXPECT_TEXT("CAIRN_CHECKPOINT_FRESH");
   EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EEXIST);

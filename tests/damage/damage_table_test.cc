@@ -134,5 +134,35 @@ TEST(DamageTable, IsThatOfThePage) {
   EXPECT_EQ(there, made) << "CAIRN_WRITE_PAGE=1 writes the page anew";
 }
 
+// What the error of a lost file `set` says to do.
+TEST(DamageTable, TheWayOutOfALostSetFileIsOne) {
+  DamagedSet set;
+  set.put_back(false);
+  apply(&set, {"inode of the set", "set"});
+  const std::string copies = set.lower() + "/way-out";
+  std::filesystem::create_directory(copies);
+  std::filesystem::permissions(copies, std::filesystem::perms::owner_all);
+  cairn_pool* pool = nullptr;
+  ASSERT_EQ(cairn_pool_attach(set.path().c_str(), 0, &pool), 0) << cairn_last_error();
+  cairn_checkpoint_options options{};
+  options.flags = CAIRN_CHECKPOINT_LOOK;
+  cairn_checkpoint* const look = open_set(pool, DamagedSet::set_name, options);
+  ASSERT_NE(look, nullptr);
+  for (int64_t version = 1; version <= DamagedSet::versions; ++version) {
+    EXPECT_EQ(cairn_checkpoint_verify(look, version, nullptr), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_checkpoint_drain(look, version, copies.c_str(), 0), 0) << cairn_last_error();
+  }
+  EXPECT_EQ(cairn_checkpoint_drop(look, 0, CAIRN_DROP_SET | CAIRN_DROP_LAST), 0)
+      << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_finalize(look), 0) << cairn_last_error();
+  auto info = empty_info();
+  EXPECT_EQ(cairn_checkpoint_restore(pool, DamagedSet::set_name, copies.c_str(), &info), 0)
+      << cairn_last_error();
+  EXPECT_EQ(info.number, DamagedSet::versions);
+  cairn_pool_detach(pool);
+  const DamagedSet::Found found = set.restart(false);
+  EXPECT_EQ(shown(found), "3") << found.error << found.why;
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -201,10 +201,9 @@ void SetFile::note_newest(uint64_t sequence) const {
 Result<persist::Word*> SetFile::word(uint64_t offset) const {
   CAIRN_TRY(fs_.pool.check_writable());
   if (!has_words())
-    return fail(EUCLEAN, "checkpoint set %s: %s: %s", name_in(record_).c_str(),
-                why_no_words_.c_str(), way_out_of_set);
+    return fail(EUCLEAN, "%s: %s", why_no_words_.c_str(), way_out_of_set);
   const auto found = file::word_at(fs_, map_, offset);
-  if (found.ok() || !is_of_medium(found.status())) return found;
+  if (found.code() != EUCLEAN && found.code() != EIO) return found;
   return fail(EUCLEAN, "checkpoint set %s: %s: %s: %s", name_in(record_).c_str(), file_name,
               std::string(last_detail()).c_str(), way_out_of_set);
 }

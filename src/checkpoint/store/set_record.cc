@@ -67,6 +67,8 @@ Result<SetRecord> read_set_copies(const std::vector<uint8_t>& bytes, bool* are_b
   const uint64_t second_bytes = bytes.size() - std::min<uint64_t>(bytes.size(), set_copy_offset);
   const auto second = read_set_record(bytes.data() + (bytes.size() - second_bytes), second_bytes);
   const auto first = read_set_record(bytes.data(), bytes.size());
+  for (const auto* record : {&first, &second})
+    if (record->code() == EPROTONOSUPPORT) return record->status();
   *are_both_right =
       first.ok() && second.ok() && std::memcmp(&*first, &*second, sizeof(SetRecord)) == 0;
   return first.ok() || !second.ok() ? first : second;
