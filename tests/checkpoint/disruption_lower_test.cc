@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "checkpoint/nodes.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_set.h"
 
 namespace cairn::checkpoint {
 namespace {

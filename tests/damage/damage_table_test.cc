@@ -1,5 +1,5 @@
-// The page docs/user/checkpoint-damage.md: what is damaged, where copies are, and what is read then.
-// Each cell is tried.
+// The page docs/user/checkpoint-damage.md: what is damaged, where copies are, and what is read
+// then. Each cell is tried.
 //
 //   CAIRN_WRITE_PAGE   1: writes the page instead of comparing it
 #include <cstdlib>

@@ -13,7 +13,7 @@
 
 #include "checkpoint/ranks.h"
 #include "checkpoint/record/limits.h"
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 #include "support/pool_stores.h"
 #include "tier/lower_calls.h"
 

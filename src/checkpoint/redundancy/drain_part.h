@@ -5,9 +5,9 @@
 
 #include <functional>
 
-#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/drain_version.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {

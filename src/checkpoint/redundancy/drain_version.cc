@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
 #include "file/data/io.h"

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/saved_failure.h"
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/lineage.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"

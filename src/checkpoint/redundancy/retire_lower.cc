@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 
 namespace cairn::checkpoint {

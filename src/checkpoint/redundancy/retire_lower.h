@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_set.h"
 
 namespace cairn::checkpoint {
 

@@ -5,12 +5,12 @@
 
 #include "base/crc32c_bulk.h"
 #include "base/saved_failure.h"
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/record/text.h"
-#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
-#include "checkpoint/store/medium_errors.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/write/failure_text.h"
 
 namespace cairn::checkpoint {

@@ -4,11 +4,11 @@
 
 #include "base/crc32c_bulk.h"
 #include "base/saved_failure.h"
-#include "checkpoint/restart/either_part.h"
-#include "checkpoint/restart/lower_part.h"
+#include "checkpoint/record/medium_errors.h"
+#include "checkpoint/sources/either_part.h"
+#include "checkpoint/sources/lower_part.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/store/medium_errors.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/redundancy/lower_source.h"
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/lower_source.h"
+#include "checkpoint/sources/part_reader.h"
 #include "checkpoint/stock/shelf.h"
 
 namespace cairn::checkpoint {
@@ -24,8 +24,8 @@ struct Stores {
 class StoredVersion {
  public:
   // What is damaged in a pool comes from its copy in another node's pool, and then from lower. That
-  // may show later. EUCLEAN: it is damaged, or its layout is. ESTALE: the slot holds another version
-  // by now.
+  // may show later. EUCLEAN: it is damaged, or its layout is. ESTALE: the slot holds another
+  // version by now.
   static Result<StoredVersion> open(const Stores& stores, const KnownVersion& known);
 
   [[nodiscard]] const VersionRecord& version() const { return manifest_.version(); }

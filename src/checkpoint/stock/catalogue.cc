@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/store/medium_errors.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_names.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "checkpoint/store/medium_errors.h"
+#include "checkpoint/record/medium_errors.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -1,6 +1,9 @@
 #include "checkpoint/store/layout_files.h"
 
+#include <algorithm>
+
 #include "base/saved_failure.h"
+#include "checkpoint/record/records.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_names.h"
 
@@ -10,7 +13,11 @@ namespace {
 template <typename Record>
 Result<Record> load_one(file::FileSystem& fs, uint64_t directory, const std::string& name,
                         const Sha256Hash& hash, uint64_t longest) {
-  CAIRN_TRY_ASSIGN(bytes, read_whole(fs, directory, name, longest));
+  // The record says itself how long it is: the size of its file may be what is damaged.
+  CAIRN_TRY_ASSIGN(begin, read_whole(fs, directory, name, sizeof(RecordHead)));
+  if (begin.size() < sizeof(RecordHead)) return fail(EUCLEAN, "%s: cut off", name.c_str());
+  const uint64_t length = record_at<RecordHead>(begin.data()).length;
+  CAIRN_TRY_ASSIGN(bytes, read_whole(fs, directory, name, std::min(length, longest)));
   auto record = Record::read(std::move(bytes));
   if (record.ok() && record->hash() != hash)
     return fail(EUCLEAN, "%s: does not have this hash", name.c_str());

@@ -11,7 +11,7 @@
 
 #include "base/coarse_clock.h"
 #include "base/saved_failure.h"
-#include "checkpoint/store/medium_errors.h"
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_identity.h"
 #include "checkpoint/store/set_names.h"
@@ -200,8 +200,7 @@ void SetFile::note_newest(uint64_t sequence) const {
 
 Result<persist::Word*> SetFile::word(uint64_t offset) const {
   CAIRN_TRY(fs_.pool.check_writable());
-  if (!has_words())
-    return fail(EUCLEAN, "%s: %s", why_no_words_.c_str(), way_out_of_set);
+  if (!has_words()) return fail(EUCLEAN, "%s: %s", why_no_words_.c_str(), way_out_of_set);
   const auto found = file::word_at(fs_, map_, offset);
   if (found.code() != EUCLEAN && found.code() != EIO) return found;
   return fail(EUCLEAN, "checkpoint set %s: %s: %s: %s", name_in(record_).c_str(), file_name,

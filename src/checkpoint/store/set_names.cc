@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "pool/lanes/lock.h"
 #include "pool/lanes/seats.h"
 #include "tier/record/record.h"
+#include "tier/system/listing.h"
 #include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
@@ -168,6 +170,34 @@ Status check_no_set_is_hidden(file::FileSystem& fs, const std::string& name) {
                   name.c_str(), fs.pool.path.c_str(), finding.c_str());
   }
   return Status();
+}
+
+Result<std::vector<std::string>> list_sets(file::FileSystem& fs) {
+  std::vector<std::string> names;
+  CAIRN_TRY_ASSIGN(all, find_sets(fs));
+  if (all == 0) return names;
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, all));
+  const file::Map map{inode, all};
+  CAIRN_TRY_ASSIGN(finding, file::first_finding(fs, map));
+  const auto add = [&](std::string name) {
+    if (check_set_name(name).ok()) names.push_back(std::move(name));
+  };
+  if (finding.empty()) {
+    CAIRN_TRY(tier::for_each_name(fs, map, false, [&](const file::Listed& listed) {
+      add(tier::name_of(listed));
+      return Status();
+    }));
+  } else {
+    file::check_names(
+        fs, map, [](const char* /*finding*/) {},
+        [&](const file::Listed& listed) {
+          const std::string recorded = recorded_name(fs, listed.inode);
+          add(recorded.empty() ? tier::name_of(listed) : recorded);
+        });
+    for (const uint64_t number : file::find_unnamed(fs, map)) add(recorded_name(fs, number));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace cairn::checkpoint

@@ -19,6 +19,9 @@ Result<std::vector<uint8_t>> read_whole(file::FileSystem& fs, uint64_t directory
 // Removes a file's name, also one that the index does not lead to. None is no error.
 Status remove_name(file::FileSystem& fs, uint64_t directory, const std::string& name);
 
+// The names of the sets in a pool, ascending. What is not named like a set does not count.
+Result<std::vector<std::string>> list_sets(file::FileSystem& fs);
+
 // Where a set lies. 0: it is not there.
 struct SetPlace {
   uint64_t all = 0;        // `.checkpoints`

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/store/layout_files.h"
-#include "checkpoint/store/medium_errors.h"
 #include "file/recovery/damaged_names.h"
 #include "tier/record/record.h"
 #include "tier/system/listing.h"

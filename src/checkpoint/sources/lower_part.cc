@@ -1,4 +1,4 @@
-#include "checkpoint/restart/lower_part.h"
+#include "checkpoint/sources/lower_part.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "checkpoint/redundancy/lower_source.h"
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/lower_source.h"
+#include "checkpoint/sources/part_reader.h"
 
 namespace cairn::checkpoint {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 
 namespace cairn::checkpoint {
 

@@ -1,4 +1,4 @@
-#include "checkpoint/redundancy/lower_source.h"
+#include "checkpoint/sources/lower_source.h"
 
 #include "checkpoint/stock/catalogue.h"
 

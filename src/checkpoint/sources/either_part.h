@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/part_reader.h"
 
 namespace cairn::checkpoint {
 

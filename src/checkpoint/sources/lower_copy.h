@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "checkpoint/layout/contents.h"
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/store/manifest.h"
 #include "checkpoint/store/set_record.h"
 

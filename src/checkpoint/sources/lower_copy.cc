@@ -1,4 +1,4 @@
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "checkpoint/redundancy/checked_span.h"
+#include "checkpoint/sources/checked_span.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "checkpoint/restart/either_part.h"
+#include "checkpoint/sources/either_part.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/saved_failure.h"
-#include "checkpoint/store/medium_errors.h"
+#include "checkpoint/record/medium_errors.h"
 
 namespace cairn::checkpoint {
 namespace {
