@@ -121,7 +121,7 @@ Result<SlotContent> look_at_manifest(Slot& slot, uint64_t decision) {
   if (manifest.code() == EPROTONOSUPPORT) {
     content.state = SlotState::newer;
   } else if (!manifest.ok()) {
-    if (manifest.code() != EUCLEAN) return manifest.status();
+    if (!is_of_medium(manifest.status())) return manifest.status();
   } else if (manifest->is_committed_by(decision)) {
     content.state = SlotState::committed;
     content.manifest = std::move(*manifest);
@@ -139,7 +139,7 @@ Result<SlotContent> look_at(Slot& slot) {
   for (int looks = 0; looks < most_looks; ++looks) {
     SlotContent content;
     const auto decision = slot.decision();
-    if (decision.code() == EUCLEAN) {
+    if (!decision.ok() && is_of_medium(decision.status())) {
       content.state = SlotState::damaged;
       content.status = decision.status();
       return content;
