@@ -2,12 +2,14 @@
 #
 #   JOBS=N        parallel jobs (default: the number of processors)
 #   PREFIX=DIR    where `make install` puts things (default /usr/local; DESTDIR is honoured)
+#   DEBUG=1       `make install` also installs the debug information, in files of its own
 #   SETUP=no      never install packages
 #   MATRIX=NAME   what `make bench` runs: a ready matrix or an absolute path; BENCH="--rounds 3" for options
 #   TESTS=REGEX   run only the tests whose names match, e.g. make test TESTS=persist/
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+DEBUG =
 SETUP ?= yes
 TESTS ?= .
 MATRIX ?= bench
@@ -21,6 +23,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 all: setup-build ## build the release preset into build/release
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=OFF
+	@cat build/release/summary.txt
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,13 +41,12 @@ setup-dev:
 setup-slow:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build test dev slow
 
-install: ## install below PREFIX
-	@[ -d build/release ] || $(MAKE) all
-	@cmake --install build/release --prefix $(PREFIX)
+install: setup-build ## build what is not built yet, and install below PREFIX
+	@scripts/build.sh --brief release $(JOBS) -DCAIRN_TESTS=OFF
+	@scripts/install.sh $(if $(filter 1 yes,$(DEBUG)),--debug) "$(PREFIX)" build/release
 
-uninstall: ## remove what `make install` put there
-	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here"; exit 1; }
-	@sed 's,^,$(DESTDIR),' build/release/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
+uninstall: ## remove what `make install` put below PREFIX
+	@scripts/install.sh --uninstall "$(PREFIX)"
 
 wheel: setup-build ## a wheel of the Python package, with the library, in build/wheel
 	@scripts/build.sh --brief --target wheel release $(JOBS)

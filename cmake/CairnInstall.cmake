@@ -26,6 +26,8 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/fortran DESTINATION ${CMAKE_INSTA
   PATTERN folder.cmake EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
 
+install(FILES ${CMAKE_SOURCE_DIR}/adapters/posix/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
+
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Cairn)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/CairnConfig.cmake.in

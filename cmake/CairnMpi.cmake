@@ -1,4 +1,5 @@
-# The MPIs that are here: each has a compiler wrapper, whose flags are asked for once.
+# The MPIs that are here: each has a compiler wrapper. Every configuring looks for the wrappers again
+# and asks them for their flags, since MPIs come, go and change places in PATH between two builds.
 #   CAIRN_MPIS            names of those that were found
 #   CAIRN_PLAIN_MPI       the name of the one that `mpicc` belongs to, or nothing
 #   CAIRN_MPI_BACKENDS    the same, and mpiabi: the standard's ABI, whose header is in the tree
@@ -18,28 +19,26 @@ function(cairn_mpi_of out wrapper)
     set(${out} mpich PARENT_SCOPE)
   endif()
 endfunction()
-find_program(CAIRN_MPICC mpicc)
-mark_as_advanced(CAIRN_MPICC)
+find_program(plain_mpicc mpicc NO_CACHE)
 set(CAIRN_PLAIN_MPI "")
-if(CAIRN_MPICC)
-  cairn_mpi_of(CAIRN_PLAIN_MPI ${CAIRN_MPICC})
+if(plain_mpicc)
+  cairn_mpi_of(CAIRN_PLAIN_MPI ${plain_mpicc})
 endif()
 
 set(CAIRN_MPIS "")
 foreach(entry IN LISTS CAIRN_MPI_COMPILERS)
   string(REGEX MATCH "^([a-z]+)=(.+)$" matched "${entry}")
   set(mpi ${CMAKE_MATCH_1})
-  find_program(CAIRN_MPICC_${mpi} ${CMAKE_MATCH_2})
-  mark_as_advanced(CAIRN_MPICC_${mpi})
-  if(NOT CAIRN_MPICC_${mpi} AND CAIRN_PLAIN_MPI STREQUAL mpi)
-    set(CAIRN_MPICC_${mpi} ${CAIRN_MPICC})
+  find_program(mpicc_${mpi} ${CMAKE_MATCH_2} NO_CACHE)
+  if(NOT mpicc_${mpi} AND CAIRN_PLAIN_MPI STREQUAL mpi)
+    set(mpicc_${mpi} ${plain_mpicc})
   endif()
-  if(NOT CAIRN_MPICC_${mpi})
+  if(NOT mpicc_${mpi})
     message(STATUS "MPI-IO: no ${CMAKE_MATCH_2}, so no back end for ${mpi}")
     continue()
   endif()
   # What the wrapper would run: every MPI's knows this word.
-  execute_process(COMMAND ${CAIRN_MPICC_${mpi}} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${mpicc_${mpi}} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(REGEX MATCHALL " -I[^ ]+" includes "${line}")
   list(TRANSFORM includes REPLACE "^ -I" "")
   set(CAIRN_MPI_INCLUDES_${mpi} ${includes})
@@ -64,9 +63,8 @@ endfunction()
 # cairn_use_mpi_fortran(TARGET MPI): compiles the target with an MPI's Fortran modules and links it.
 # CAIRN_MPI_FORTRAN_MPI is the wrapper, named as that for C, if it is here.
 foreach(mpi IN LISTS CAIRN_MPIS)
-  string(REPLACE "mpicc" "mpifort" wrapper "${CAIRN_MPICC_${mpi}}")
-  find_program(CAIRN_MPI_FORTRAN_${mpi} ${wrapper})
-  mark_as_advanced(CAIRN_MPI_FORTRAN_${mpi})
+  string(REPLACE "mpicc" "mpifort" wrapper "${mpicc_${mpi}}")
+  find_program(CAIRN_MPI_FORTRAN_${mpi} ${wrapper} NO_CACHE)
 endforeach()
 
 # Sets `includes` and `libraries` to what the wrapper gives the compiler.

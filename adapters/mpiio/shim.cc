@@ -139,7 +139,7 @@ BackendFind load_backend(uint64_t began_ns) {
   const std::string path =
       cairn::mpi::beside_this_library((std::string("mpiio_") + mpi.abi + ".so").c_str());
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return not_served(dlerror());
+  if (library == nullptr) return not_served(cairn::mpi::why_not_loaded(path));
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
   static const Host host = {real_or_ours,   mpi.says,        &engine::api_table(),
                             &engine::paths, cairn_version(), began_ns};

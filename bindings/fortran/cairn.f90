@@ -77,6 +77,7 @@ module cairn
     real(real64) :: timeout = 0
     character(1023) :: lower = ''            ! a directory that outlives the nodes
     integer :: lower_keep = 0                ! versions that stay there
+    logical :: drop_copies = .false.         ! and none of lines before the newest one
     logical :: signals = .false.             ! those that end a job make cairn_should_exit say yes,
     character(1023) :: halt_file = ''        ! and so does this file,
     real(real64) :: end_time = 0             ! and the end of the job, in seconds since 1970,
@@ -454,6 +455,7 @@ contains
     if (chosen%signals) c%flags = c%flags + 4
     if (chosen%look) c%flags = c%flags + 2
     if (chosen%background) c%flags = c%flags + 32
+    if (chosen%drop_copies) c%flags = c%flags + 64
     c%lower_multiple = chosen%lower_multiple
     call c_text(chosen%code_version, code_version)
     call c_text(chosen%job, job)

@@ -23,6 +23,8 @@ struct CkptArguments {
   bool bytes = false;
   bool force = false;
   bool damaged = false;
+  bool drops_copies = false;
+  bool is_earlier = false;
   std::string wait;          // seconds
   bool with_copies = false;  // of other hosts' parts
 };

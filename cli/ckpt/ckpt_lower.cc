@@ -7,6 +7,7 @@
 
 #include "ckpt/ckpt.h"
 #include "machine/file_name.h"
+#include "machine/named_path.h"
 #include "machine/own_directory.h"
 #include "sets/ckpt_set.h"
 #include "text/error.h"
@@ -63,8 +64,8 @@ uint32_t parse_keep(const std::string& text) {
 }  // namespace
 
 int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
-  const OwnDirectory all =
-      OwnDirectory::open_below(open_directory(arguments.directory), ".cairn-checkpoints");
+  const OwnDirectory all = OwnDirectory::open_below(open_directory(named_path(arguments.directory)),
+                                                    ".cairn-checkpoints");
   Table table({"SET", "VERSION", "STEP", "BYTES", "WRITTEN", "HOST"}, {1, 2, 3});
   Json records = Json::array();
   for (const std::string& set : all.names()) {
@@ -97,11 +98,12 @@ int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
 int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments) {
   const CkptName name = parse_ckpt_name(arguments.set);
   const uint32_t keep = parse_keep(arguments.keep);
+  const std::string directory = named_path(arguments.directory);
   const Pool pool = open_pool(config, name.pool);
-  const CkptSet set(pool, name.set);
+  const CkptSet set(pool, name.set, arguments.drops_copies ? CAIRN_CHECKPOINT_DROP_COPIES : 0);
   const int64_t number = parse_version(arguments.number);
   const CkptVersion& version = set.version(number);
-  const int missing = cairn_checkpoint_drain(set.get(), number, arguments.directory.c_str(), keep);
+  const int missing = cairn_checkpoint_drain(set.get(), number, directory.c_str(), keep);
   check(missing, fmt::format("{}: version {}", name.set, version.info.number));
   if (json)
     print_json({{"set", name.set},
@@ -122,11 +124,13 @@ int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments) 
 
 int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments) {
   const CkptName name = parse_ckpt_name(arguments.set);
+  const std::string directory = named_path(arguments.directory);
   const Pool pool = open_pool(config, name.pool);
   cairn_checkpoint_info info{};
   info.struct_size = sizeof info;
-  check(cairn_checkpoint_restore(pool.get(), name.set.c_str(), arguments.directory.c_str(), &info),
-        name.set);
+  const auto restore =
+      arguments.is_earlier ? cairn_checkpoint_restore_earlier : cairn_checkpoint_restore;
+  check(restore(pool.get(), name.set.c_str(), directory.c_str(), &info), name.set);
   if (info.skipped != 0)
     warn(fmt::format("{}: {} newer versions are damaged there: {}", name.set, info.skipped,
                      info.why));

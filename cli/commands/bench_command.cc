@@ -1,4 +1,7 @@
 // cairn bench: starts the Python program of the same installation, lib/cairn/python/cairn_bench.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -30,6 +33,29 @@ std::string own_path() {
   return {self, static_cast<size_t>(length)};
 }
 
+// -I ignores PYTHONHOME, without which some Pythons of module systems do not find their own
+// modules.
+void check_start_without_home(const std::string& python) {
+  const char* home = std::getenv("PYTHONHOME");
+  if (home == nullptr || *home == '\0') return;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
+  std::string words[] = {"python3", "-I", "-c", "pass"};
+  char* const pointers[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                            nullptr};
+  pid_t child = 0;
+  const int error = posix_spawn(&child, python.c_str(), &actions, nullptr, pointers, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (error != 0 || waitpid(child, &status, 0) != child || status == 0) return;
+  fail(
+      "{}: does not start without PYTHONHOME ({}), which cairn bench ignores; unset it, and put "
+      "another python3 first in PATH",
+      python, home);
+}
+
 int bench_command(const std::vector<std::string>& words) {
   const std::string library = own_library_directory();
   const std::string modules = library + "/python";
@@ -41,6 +67,7 @@ int bench_command(const std::vector<std::string>& words) {
     fail(
         "python3: not found; cairn bench needs Python 3.10 or newer in an absolute directory of "
         "PATH");
+  check_start_without_home(python);
   setenv("CAIRN_BENCH_LIB", library.c_str(), 1);
   setenv("CAIRN_BENCH_COMMAND", own_path().c_str(), 1);
   // -I: nothing is imported from the current directory. start.py puts back what the user named.

@@ -163,8 +163,11 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       ->required();
   drain
       ->add_option("--keep", build.arguments->keep,
-                   "Remove all but the newest N copies of the set from DIR afterwards.")
+                   "Remove all but the newest N copies of the set from DIR afterwards. Copies of "
+                   "the line before a run that began anew stay.")
       ->type_name("N");
+  drain->add_flag("--drop-copies", build.arguments->drops_copies,
+                  "Remove copies of lines before the newest one from DIR afterwards.");
 
   CLI::App* restore = build.add(
       "restore", "Get a set back from a directory, into a pool that lost it.",
@@ -172,12 +175,17 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       "restarts from it as usual. All bytes are compared with their checksums. If a newer copy is "
       "damaged, the command says so and takes the one before. The pool must have no version of the "
       "set.\n\n"
+      "A run that begins anew (CAIRN_CHECKPOINT_FRESH) leaves the copies of the line before in "
+      "DIR. "
+      "--earlier gets back the newest of these.\n\n"
       "  cairn ckpt restore field --from /scratch/me/run7",
       ckpt_restore);
   build.set(restore, true);
   restore->add_option("--from", build.arguments->directory, "The directory of `cairn ckpt drain`.")
       ->type_name("DIR")
       ->required();
+  restore->add_flag("--earlier", build.arguments->is_earlier,
+                    "Get back the line before the newest one.");
 
   CLI::App* rm = build.add(
       "rm", "Remove versions, or a whole set.",

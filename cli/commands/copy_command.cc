@@ -203,6 +203,8 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
   if (to.in_pool) refuse_own_names(to.path);
   places.pop_back();
   Side& target = side_of(to);
+  target.name_argument(to.path);
+  for (const PoolPath& place : places) side_of(place).name_argument(place.path);
   const auto there = target.look(to.path, true);
   const bool into = there && S_ISDIR(there->mode);
   if (places.size() > 1 && !into)

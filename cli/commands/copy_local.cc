@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <set>
 
 #include "commands/copy_side.h"
 #include "machine/file_name.h"
@@ -67,61 +68,71 @@ class LocalFile : public OpenFile {
   int descriptor_;
 };
 
+// Each directory on the way to a copied file has one spelling: "a//b/" is "a/b".
+std::string plain(const std::string& path) {
+  std::string text;
+  for (const char letter : path)
+    if (letter != '/' || !text.ends_with('/')) text += letter;
+  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
 // Where a path leads: a name in an open directory, or the user's own argument.
 struct Place {
-  int directory = AT_FDCWD;
+  int directory;
   std::string name;
   // Links in an argument are followed. Below it others may have put one.
-  [[nodiscard]] bool is_argument() const { return directory == AT_FDCWD; }
-  [[nodiscard]] int no_follow() const { return is_argument() ? 0 : O_NOFOLLOW; }
+  bool is_argument = false;
+  [[nodiscard]] int no_follow() const { return is_argument ? 0 : O_NOFOLLOW; }
 };
 
 // The directories on the way from an argument to what is copied now, each of them open.
 class Way {
  public:
-  Place place_of(const std::string& path) {
+  void name_argument(const std::string& path) { arguments_.insert(plain(path)); }
+  Place place_of(const std::string& given) {
+    const std::string path = plain(given);
     leave_to(path);
-    const std::string above = directory_of(plain(path));
+    if (arguments_.contains(path)) return {AT_FDCWD, path, true};
+    const std::string above = directory_of(path);
     for (const DataFile& one : open_)
-      if (one.path() == above) return {one.descriptor(), name_of(plain(path))};
-    return {AT_FDCWD, path};
+      if (one.path() == above) return {one.descriptor(), name_of(path)};
+    fail("{}: neither an argument nor a name in an open directory", given);
   }
   // `no_follow`: O_NOFOLLOW also for an argument, or 0.
   const DataFile& enter(const std::string& given, int no_follow = 0) {
-    const std::string path = plain(given);
-    if (const DataFile* const there = find(path)) return *there;
-    const Place place = place_of(path);
+    if (const DataFile* const there = find(given)) return *there;
+    const Place place = place_of(given);
     DataFile directory(openat(place.directory, place.name.c_str(),
                               O_PATH | O_DIRECTORY | O_CLOEXEC | place.no_follow() | no_follow),
-                       path);
-    if (directory.descriptor() < 0) failed(path);
+                       plain(given));
+    if (directory.descriptor() < 0) failed(given);
     open_.push_back(std::move(directory));
     return open_.back();
   }
   // Null: it is not open.
-  const DataFile* find(const std::string& path) {
+  const DataFile* find(const std::string& given) {
+    const std::string path = plain(given);
     leave_to(path);
-    return !open_.empty() && open_.back().path() == plain(path) ? &open_.back() : nullptr;
+    return !open_.empty() && open_.back().path() == path ? &open_.back() : nullptr;
   }
 
  private:
-  static std::string plain(std::string path) {
-    while (path.size() > 1 && path.back() == '/') path.pop_back();
-    return path;
-  }
   // Closes those that are not on the way to `path`.
   void leave_to(const std::string& path) {
     const auto is_on_way = [&](const std::string& directory) {
-      return plain(path) == directory || directory == "/" || path.starts_with(directory + "/");
+      return path == directory || directory == "/" || path.starts_with(directory + "/");
     };
     while (!open_.empty() && !is_on_way(open_.back().path())) open_.pop_back();
   }
 
+  std::set<std::string> arguments_;
   std::vector<DataFile> open_;
 };
 
 class LocalSide : public Side {
  public:
+  void name_argument(const std::string& path) override { way_.name_argument(path); }
   std::optional<SideStat> look(const std::string& path, bool follow) override {
     const Place place = way_.place_of(path);
     struct stat st {};
@@ -204,7 +215,7 @@ class LocalSide : public Side {
     const Place place = way_.place_of(path);
     const int descriptor =
         openat(place.directory, place.name.c_str(), flags | O_CLOEXEC | place.no_follow(), mode);
-    if (descriptor < 0 && errno == ELOOP && !place.is_argument())
+    if (descriptor < 0 && errno == ELOOP && !place.is_argument)
       fail("{}: a symbolic link, which is not followed; remove it, or name what it leads to", path);
     return std::make_unique<LocalFile>(path, descriptor);
   }

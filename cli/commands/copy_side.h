@@ -38,6 +38,9 @@ class OpenFile {
 class Side {
  public:
   virtual ~Side() = default;
+  // The user has named this path, which must be said before it is used. Links in it are followed;
+  // others may have made those below it.
+  virtual void name_argument(const std::string& /*path*/) {}
   // What is at `path`, if anything. `follow` a symbolic link at the end.
   virtual std::optional<SideStat> look(const std::string& path, bool follow) = 0;
   // As many as can be listed; what keeps the others from it is told by problem(text).

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "commands/command_line.h"
+#include "machine/named_path.h"
 #include "pools/pool_place.h"
 #include "process/launcher.h"
 #include "runs/finish_run.h"
@@ -101,8 +102,23 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
   return code;
 }
 
+// No pool covers the directory, and no claim of another one is in it: what a run wrote there is
+// drained, or there was none.
+bool has_nothing_to_drain(const Config& config, const std::string& directory) {
+  return !find_cover(config, directory) && claim_of(directory).pool.empty();
+}
+
+int report_nothing_to_drain(bool json, const std::string& directory) {
+  if (json)
+    print_json(drain_json(directory, {}));
+  else
+    print("{}: nothing to drain: none of your pools covers it\n", directory);
+  return exit_ok;
+}
+
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
   const std::string directory = covered_directory(config, given);
+  if (has_nothing_to_drain(config, directory)) return report_nothing_to_drain(json, directory);
   const std::string path = covering_pool(config, directory);
   // While a run is under way, this drains the changes so far, and the run ends the cover.
   PlaceLock lock = lock_cover_now(path, directory);
@@ -265,7 +281,7 @@ void add_cover_commands(CLI::App& root, Context& context) {
     context.action = [&context, arguments] {
       if (!arguments->elsewhere.empty())
         return drain_to_command(context.config, context.json, arguments->directory,
-                                arguments->elsewhere, arguments->keep);
+                                named_path(arguments->elsewhere), arguments->keep);
       if (arguments->wait)
         return drain_wait_command(context.config, context.json, arguments->directory,
                                   arguments->keep);

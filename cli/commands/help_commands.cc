@@ -13,6 +13,9 @@
 namespace cairn::cli {
 namespace {
 
+// The one topic that is no command.
+constexpr const char* configuration_topic = "configuration";
+
 const CommandDescription& find_command(const CommandDescription& root,
                                        const std::vector<std::string>& words) {
   const CommandDescription* here = &root;
@@ -23,6 +26,7 @@ const CommandDescription& find_command(const CommandDescription& root,
       names.push_back(below.path.back());
       if (below.path.back() == word) next = &below;
     }
+    if (here == &root) names.emplace_back(configuration_topic);
     if (next == nullptr) usage_error("unknown command {}{}", word, did_you_mean(word, names));
     here = next;
   }
@@ -52,9 +56,12 @@ void add_help_commands(CLI::App& root, Context& context) {
     bool man = false, markdown = false, names = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* help = add_command(root, context, "help", "Show help for a command.",
-                               "  cairn help pool create\n  cairn help --man run | man -l -");
-  help->add_option("COMMAND", arguments->words, "The command; without it, all commands.")
+  CLI::App* help = add_command(root, context, "help",
+                               "Show help for a command, or for the keys of the configuration.",
+                               "  cairn help pool create\n  cairn help configuration\n"
+                               "  cairn help --man run | man -l -");
+  help->add_option("COMMAND", arguments->words,
+                   "The command, or configuration; without it, all commands.")
       ->type_name("COMMAND");
   help->add_flag("--man", arguments->man, "Print a manual page, in roff.");
   help->add_flag("--markdown", arguments->markdown,
@@ -62,6 +69,12 @@ void add_help_commands(CLI::App& root, Context& context) {
   help->add_flag("--names", arguments->names, "Print only the names of the commands.");
   help->callback([&root, &context, arguments] {
     context.action = [&root, arguments] {
+      if (arguments->words == std::vector<std::string>{configuration_topic}) {
+        print_lines(arguments->man        ? configuration_man()
+                    : arguments->markdown ? configuration_markdown()
+                                          : configuration_help());
+        return exit_ok;
+      }
       const CommandDescription all = describe(root);
       const CommandDescription& command = find_command(all, arguments->words);
       if (arguments->names) {

@@ -6,6 +6,7 @@
 // (mpirun cairn run ...) the last one ends the cover. Runs with other pools see the cover's claim.
 // A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to
 // the outer one.
+#include <cairn/checkpoint.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,7 @@
 #include "process/preload.h"
 #include "process/run_child.h"
 #include "runs/finish_run.h"
+#include "runs/full_pool.h"
 #include "runs/keeper.h"
 #include "runs/keeper_log.h"
 #include "runs/nested_run.h"
@@ -174,10 +176,16 @@ struct Run {
       const bool lost = claim_of(directory).is_lost(pool_of_run);
       Pool pool = attach_or_create(context.config, lanes);
       before = shortage_of(pool.get(), pool.info());
+      look_at_launcher();
       look_at_lifetime(pool);
+      if (!context.json) warn_all(warnings);
       try {
         const Fresh from = fresh_start();
-        hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
+        const bool is_tight = mode == "exit" && !fresh && is_left_full(pool, directory);
+        hold = open_with_room(pool, directory, !keep, [&] {
+                 return Cover::open(pool, directory, keep, job, patience, &from);
+               }).hold();
+        if (is_tight) drain_left(pool, directory);
         // Files that an earlier run left, or DIR itself, may have their own drain mode.
         const auto cover = cover_of(pool, directory);
         const bool drains_meanwhile =
@@ -272,6 +280,17 @@ struct Run {
     return start;
   }
 
+  // Warns if the launcher's files lie in DIR, where its processes under Cairn see the pool's files.
+  void look_at_launcher() {
+    const std::string shared = launcher_directory();
+    if (shared.empty() || !lies_in(shared, directory) || !is_first_rank()) return;
+    warnings.push_back(fmt::format(
+        "{}: the MPI's launcher shares files with its processes there, in the covered directory "
+        "{}: they do not see each other's, and MPI_Init fails; set TMPDIR to a directory outside "
+        "of {}",
+        shared, directory, directory));
+  }
+
   // Warns if the end of the job, or a logout, would remove the pool with undrained data, or DIR
   // with drained ones. Of the ranks of a job, the one that begins the cover does it.
   void look_at_lifetime(const Pool& pool) {
@@ -282,16 +301,34 @@ struct Run {
     if (begun && is_rank()) return;
     for (const std::string& path : {pool.path(), directory})
       for (std::string& text : lifetime_warnings(path)) warnings.push_back(std::move(text));
-    if (!context.json) warn_all(warnings);
   }
 
   int start(const std::vector<std::pair<std::string, std::string>>& variables) const {
     const ChildResult child =
         run_child(context.program, variables, lies_in(context.program.front(), directory));
     if (!child.error.empty()) tell("cairn run: {}\n", child.error);
+    note_end(child.exit_code, variables);
     const std::string core = missing_core_text(child.status, context.program.front(), directory);
     if (!core.empty()) tell("cairn run: {}\n", core);
     return child.exit_code;
+  }
+
+  // A restart from a checkpoint counts against its version unless the program was ended from
+  // outside. Shells and launchers return 128 + the signal's number.
+  static void note_end(int code,
+                       const std::vector<std::pair<std::string, std::string>>& variables) {
+    if (code == exit_ok) return;
+    const auto value = [&](const char* name) {
+      const auto found = std::find_if(variables.begin(), variables.end(),
+                                      [&](const auto& one) { return one.first == name; });
+      return found == variables.end() ? std::string() : found->second;
+    };
+    const bool is_outside = code == exit_signal + SIGKILL || code == exit_signal + SIGTERM;
+    cairn_pool* pool = nullptr;
+    if (cairn_pool_attach(value("CAIRN_POOL").c_str(), 0, &pool) != 0) return;
+    cairn_checkpoint_program_ended(pool, value("CAIRN_RUN").c_str(),
+                                   is_outside ? CAIRN_ENDED_FROM_OUTSIDE : CAIRN_ENDED_BY_ITSELF);
+    cairn_pool_detach(pool);
   }
 
   [[nodiscard]] bool keeps_something(const Pool& pool) const {
@@ -416,8 +453,10 @@ struct Run {
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
     const std::string mode = context.config.value("drain.mode");
-    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own,
-                                           mode == "close" || mode == "async");
+    const Shortage now = shortage_of(pool.get(), info);
+    Draining draining{mode == "close" || mode == "async", 0};
+    if (now.writes != before.writes) draining.stopped = stopped_keeper(pool, directory);
+    const std::string text = shortage_text(before, now, info, own, draining);
     if (!text.empty()) tell("cairn run: {}\n", text);
   }
 

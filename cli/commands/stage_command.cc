@@ -21,6 +21,7 @@
 #include "pools/pool_tree.h"
 #include "process/launcher.h"
 #include "runs/covers.h"
+#include "runs/full_pool.h"
 #include "runs/pool_create.h"
 #include "text/error.h"
 #include "text/progress.h"
@@ -126,8 +127,9 @@ class Stager {
     pool_ = path == configured ? attach_or_create(context_.config, 0) : Pool(path);
     is_new_ = !cover_of(pool_, directory_);
     try {
-      cover_ = is_new_ ? Cover::open(pool_, directory_, true, launcher_job(), {})
-                       : Cover::join(pool_, directory_);
+      const auto open = [this] { return Cover::open(pool_, directory_, true, launcher_job(), {}); };
+      cover_ =
+          is_new_ ? open_with_room(pool_, directory_, false, open) : Cover::join(pool_, directory_);
     } catch (...) {
       remove_if_left_over(pool_, start);  // a pool that this command made is not needed
       throw;

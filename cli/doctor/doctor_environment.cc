@@ -125,12 +125,13 @@ void look_at_place(const Config& config, Findings& all) {
 }
 
 void look_at_memory(Findings& all) {
-  const MemoryLimit limit = memory_limit();
-  all.push_back({Level::fine, "memory", format_size(limit.available_bytes) + " available"});
-  if (!limit.cgroup_file.empty() && limit.cgroup_free_bytes < limit.available_bytes)
+  const cairn_memory_left left = memory_left();
+  all.push_back({Level::fine, "memory", format_size(left.machine) + " available"});
+  if (left.cgroup_left < left.machine)
     all.push_back({Level::note, "cgroup",
-                   fmt::format("{} left below the limit in {}; what a pool takes counts against it",
-                               format_size(limit.cgroup_free_bytes), limit.cgroup_file)});
+                   fmt::format("pools in memory may take {} here, by the limit of {} in {}",
+                               format_size(left.cgroup_left), format_size(left.cgroup_limit),
+                               left.cgroup_file)});
   for (const auto& [resource, what] : {std::pair{RLIMIT_AS, "address space (ulimit -v)"},
                                        std::pair{RLIMIT_FSIZE, "file size (ulimit -f)"}}) {
     rlimit value{};

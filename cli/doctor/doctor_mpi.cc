@@ -65,8 +65,9 @@ void look_at_launchers(const std::set<std::string>& names, Findings& all) {
       else
         all.push_back(
             {Level::warning, "MPI",
-             fmt::format("{}: back end {} was not built; MPI-IO goes to the MPI, and from there "
-                         "through POSIX calls (docs/user/mpi.md)",
+             fmt::format("{}: back end {} was not built: build Cairn again with this MPI's mpicc "
+                         "in PATH. Without it MPI-IO goes to the MPI, and from there through POSIX "
+                         "calls (docs/user/mpi.md)",
                          path, needed)});
     }
   }

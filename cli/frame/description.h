@@ -36,7 +36,7 @@ struct CommandDescription {
 
 CommandDescription describe(const CLI::App& app);
 
-// The prose of `cairn --help`: pools and paths, configuration, exit codes.
+// The prose of `cairn --help`: pools and paths, sizes, exit codes.
 std::string overview_prose();
 
 std::string help_text(const CommandDescription& command);
@@ -47,6 +47,8 @@ std::string man_page(const CommandDescription& command);
 std::string markdown(const CommandDescription& command);
 std::string markdown_page(const CommandDescription& command);
 
+// Where keys are set, and which place counts.
+std::string configuration_prose();
 // "pool.size", "environment", default and help of each key, for the same three.
 std::string configuration_help();
 std::string configuration_man();

@@ -1,6 +1,7 @@
 // Makes the text of --help for a terminal.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "frame/config.h"
@@ -26,17 +27,39 @@ std::string option_entry(const OptionDescription& option) {
   return entry(left, option.help + (option.required && !option.positional ? " Required." : ""));
 }
 
-// Explains the common options in `cairn --help`; other commands only name them.
+bool is_key(const OptionDescription& option) {
+  return std::any_of(keys().begin(), keys().end(),
+                     [&](const Key& key) { return option.names.back() == key.option(); });
+}
+
+// Explains in `cairn --help` the common options that are no keys; other commands only name all.
 std::string common_options(const CommandDescription& command) {
   const bool in_full = command.path.size() == 1;
-  std::string text = in_full ? "Common options (every command):\n" : "";
-  std::string names = "Common options (explained by `cairn --help`):";
+  std::string text = "Options of every command:\n";
+  std::string names = "Common options (explained by `cairn help configuration`):";
   for (const OptionDescription& option : command.options) {
     if (!option.common) continue;
-    if (in_full) text += option_entry(option);
+    if (!is_key(option)) text += option_entry(option);
     names += " " + option.names.back();
   }
-  return in_full ? text + "\n" + configuration_help() : wrap(names, 0);
+  return in_full ? text + entry("--KEY VALUE",
+                                "A key of the configuration, such as --pool-size "
+                                "10GiB. `cairn help configuration` explains them.")
+                 : wrap(names, 0);
+}
+
+std::string command_list(const CommandDescription& command) {
+  std::string text = command.commands.empty() ? "" : "\nCommands:\n";
+  for (const CommandDescription& below : command.commands)
+    text += entry(below.path.back(), below.summary);
+  return text;
+}
+
+std::string prose(const CommandDescription& command) {
+  std::string text;
+  for (const std::string& paragraph : command.prose)
+    text += "\n" + (paragraph.starts_with("  ") ? paragraph + "\n" : wrap(paragraph, 0));
+  return text;
 }
 
 }  // namespace
@@ -61,13 +84,9 @@ std::string wrap(const std::string& text, size_t indent, size_t width) {
 std::string help_text(const CommandDescription& command) {
   std::string text =
       wrap(command.title() + ": " + command.summary, 0) + "\nUsage: " + command.synopsis() + "\n";
-  for (const std::string& paragraph : command.prose)
-    text += "\n" + (paragraph.starts_with("  ") ? paragraph + "\n" : wrap(paragraph, 0));
-  if (!command.commands.empty()) {
-    text += "\nCommands:\n";
-    for (const CommandDescription& below : command.commands)
-      text += entry(below.path.back(), below.summary);
-  }
+  // The first page is for somebody who looks for a command.
+  text += command.path.size() == 1 ? command_list(command) + prose(command)
+                                   : prose(command) + command_list(command);
   std::string heading = "\nArguments and options:\n";
   for (const OptionDescription& option : command.options) {
     if (option.common) continue;
@@ -77,7 +96,7 @@ std::string help_text(const CommandDescription& command) {
   return text + "\n" + common_options(command);
 }
 
-std::string configuration_help() {
+std::string configuration_prose() {
   return wrap(
       "Configuration: each key has one name in the file (pool.size, or size below pool), in the "
       "environment (CAIRN_POOL_SIZE) and on the command line (--pool-size). The command line "
@@ -85,6 +104,15 @@ std::string configuration_help() {
       "overrides /etc/cairn/cairn.yaml. CAIRN_CONFIG names one file that replaces both. `cairn "
       "config` shows every value and its origin.",
       0);
+}
+
+std::string configuration_help() {
+  std::string text = configuration_prose() + "\nKeys:\n";
+  for (const Key& key : keys())
+    text += entry(fmt::format("{} {}", key.name, key.metavar),
+                  fmt::format("{} Default: {}. {}, {}.", key.help, key.standard, key.environment(),
+                              key.option()));
+  return text;
 }
 
 }  // namespace cairn::cli

@@ -88,7 +88,7 @@ std::string man_page(const CommandDescription& command) {
 }
 
 std::string configuration_man() {
-  std::string text = ".SH CONFIGURATION\n" + escape(configuration_help());
+  std::string text = ".SH CONFIGURATION\n" + escape(configuration_prose());
   for (const Key& key : keys())
     text += fmt::format(".TP\n\\fB{}\\fR, \\fB{}\\fR, \\fB{}\\fR = \\fI{}\\fR (default {})\n{}\n",
                         escape(key.name), escape(key.environment()), escape(key.option()),

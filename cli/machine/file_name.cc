@@ -27,7 +27,7 @@ std::string name_of(const std::string& path) {
 }
 
 DataFile open_directory(const std::string& path) {
-  DataFile directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
+  DataFile directory(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), path);
   if (directory.descriptor() < 0) throw Error(exit_failed, system_error(path, errno));
   return directory;
 }
@@ -68,7 +68,10 @@ int give_name(int from, const std::string& name, int to, const std::string& new_
 }
 
 void sync_directory(int descriptor, const std::string& path) {
-  if (fsync(descriptor) != 0 && errno != EINVAL)
+  const DataFile again(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path);
+  // A directory that this user may not list cannot be synced either.
+  if (again.descriptor() < 0 && errno == EACCES) return;
+  if (again.descriptor() < 0 || (fsync(again.descriptor()) != 0 && errno != EINVAL))
     throw Error(exit_failed, system_error(path, errno));
 }
 

@@ -14,7 +14,7 @@ std::string directory_of(const std::string& path);
 // Behind the last slash.
 std::string name_of(const std::string& path);
 
-// Opens a directory. Throws.
+// Opens a directory, which need not be readable: the descriptor is O_PATH. Throws.
 DataFile open_directory(const std::string& path);
 // All names in a directory but "." and "..", ascending. Throws, with this path.
 std::vector<std::string> names_in(int directory, const std::string& path);
@@ -25,7 +25,7 @@ bool has_name(const DataFile& directory, const std::string& name, const DataFile
 // `replaces`: there is a file of that name.
 int give_name(int from, const std::string& name, int to, const std::string& new_name,
               bool replaces);
-// Throws, with this path.
+// Does nothing where the directory is not readable. Throws, with this path.
 void sync_directory(int descriptor, const std::string& path);
 // Sixteen digits that no other process draws.
 std::string random_digits();

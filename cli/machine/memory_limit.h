@@ -1,6 +1,8 @@
 // What a pool may take here: free memory of the machine and of its cgroup, free space of the place.
 #pragma once
 
+#include <cairn/cairn.h>
+
 #include <cstdint>
 #include <string>
 
@@ -8,12 +10,7 @@
 
 namespace cairn::cli {
 
-struct MemoryLimit {
-  uint64_t available_bytes = 0;  // MemAvailable
-  uint64_t cgroup_free_bytes = UINT64_MAX;
-  std::string cgroup_file;  // where the limit stands, "" if there is none
-};
-MemoryLimit memory_limit();
+cairn_memory_left memory_left();
 
 // Bytes that a pool in `directory` could take at most.
 uint64_t place_limit(const std::string& directory);

@@ -36,69 +36,72 @@ struct H5Vector {  // hvl_t
 using H5AttributeVisit = Herr (*)(Hid object, const char* name, const void* info, void* context);
 
 // Name behind "H5", result, parameters.
-#define CAIRN_H5_CALLS(CALL)                                                 \
-  CALL(open, Herr, (void))                                                   \
-  CALL(get_libversion, Herr, (unsigned*, unsigned*, unsigned*))              \
-  CALL(free_memory, Herr, (void*))                                           \
-  CALL(Eset_auto2, Herr, (Hid, void*, void*))                                \
-  CALL(Ewalk2, Herr, (Hid, int, void*, void*))                               \
-  CALL(Pcreate, Hid, (Hid))                                                  \
-  CALL(Pclose, Herr, (Hid))                                                  \
-  CALL(Pset_alignment, Herr, (Hid, uint64_t, uint64_t))                      \
-  CALL(Pset_alloc_time, Herr, (Hid, int))                                    \
-  CALL(Pset_fill_time, Herr, (Hid, int))                                     \
-  CALL(Pset_link_creation_order, Herr, (Hid, unsigned))                      \
-  CALL(Pset_attr_creation_order, Herr, (Hid, unsigned))                      \
-  CALL(Fcreate, Hid, (const char*, unsigned, Hid, Hid))                      \
-  CALL(Fopen, Hid, (const char*, unsigned, Hid))                             \
-  CALL(Fclose, Herr, (Hid))                                                  \
-  CALL(Screate, Hid, (int))                                                  \
-  CALL(Screate_simple, Hid, (int, const uint64_t*, const uint64_t*))         \
-  CALL(Sget_simple_extent_ndims, int, (Hid))                                 \
-  CALL(Sget_simple_extent_dims, int, (Hid, uint64_t*, uint64_t*))            \
-  CALL(Sclose, Herr, (Hid))                                                  \
-  CALL(Tcopy, Hid, (Hid))                                                    \
-  CALL(Tcreate, Hid, (int, size_t))                                          \
-  CALL(Tinsert, Herr, (Hid, const char*, size_t, Hid))                       \
-  CALL(Tcommit2, Herr, (Hid, const char*, Hid, Hid, Hid, Hid))               \
-  CALL(Tvlen_create, Hid, (Hid))                                             \
-  CALL(Tset_size, Herr, (Hid, size_t))                                       \
-  CALL(Tset_cset, Herr, (Hid, int))                                          \
-  CALL(Tset_precision, Herr, (Hid, size_t))                                  \
-  CALL(Tset_fields, Herr, (Hid, size_t, size_t, size_t, size_t, size_t))     \
-  CALL(Tset_ebias, Herr, (Hid, size_t))                                      \
-  CALL(Tset_norm, Herr, (Hid, int))                                          \
-  CALL(Tget_class, int, (Hid))                                               \
-  CALL(Tget_size, size_t, (Hid))                                             \
-  CALL(Tget_sign, int, (Hid))                                                \
-  CALL(Tget_nmembers, int, (Hid))                                            \
-  CALL(Tget_member_type, Hid, (Hid, unsigned))                               \
-  CALL(Tget_member_name, char*, (Hid, unsigned))                             \
-  CALL(Tget_super, Hid, (Hid))                                               \
-  CALL(Tis_variable_str, int, (Hid))                                         \
-  CALL(Tequal, int, (Hid, Hid))                                              \
-  CALL(Tclose, Herr, (Hid))                                                  \
-  CALL(Dcreate2, Hid, (Hid, const char*, Hid, Hid, Hid, Hid, Hid))           \
-  CALL(Dopen2, Hid, (Hid, const char*, Hid))                                 \
-  CALL(Dget_offset, uint64_t, (Hid))                                         \
-  CALL(Dget_space, Hid, (Hid))                                               \
-  CALL(Dget_type, Hid, (Hid))                                                \
-  CALL(Dread, Herr, (Hid, Hid, Hid, Hid, Hid, void*))                        \
-  CALL(Dclose, Herr, (Hid))                                                  \
-  CALL(Acreate2, Hid, (Hid, const char*, Hid, Hid, Hid, Hid))                \
-  CALL(Aopen, Hid, (Hid, const char*, Hid))                                  \
-  CALL(Aexists, int, (Hid, const char*))                                     \
-  CALL(Awrite, Herr, (Hid, Hid, const void*))                                \
-  CALL(Aread, Herr, (Hid, Hid, void*))                                       \
-  CALL(Aget_type, Hid, (Hid))                                                \
-  CALL(Aget_space, Hid, (Hid))                                               \
-  CALL(Aiterate2, Herr, (Hid, int, int, uint64_t*, H5AttributeVisit, void*)) \
-  CALL(Aclose, Herr, (Hid))                                                  \
-  CALL(Oopen, Hid, (Hid, const char*, Hid))                                  \
-  CALL(Oclose, Herr, (Hid))                                                  \
-  CALL(Rcreate, Herr, (void*, Hid, const char*, int, Hid))                   \
-  CALL(Rdereference2, Hid, (Hid, Hid, int, const void*))                     \
-  CALL(Iget_name, ptrdiff_t, (Hid, char*, size_t))                           \
+#define CAIRN_H5_CALLS(CALL)                                                  \
+  CALL(open, Herr, (void))                                                    \
+  CALL(get_libversion, Herr, (unsigned*, unsigned*, unsigned*))               \
+  CALL(free_memory, Herr, (void*))                                            \
+  CALL(Eset_auto2, Herr, (Hid, void*, void*))                                 \
+  CALL(Ewalk2, Herr, (Hid, int, void*, void*))                                \
+  CALL(Pcreate, Hid, (Hid))                                                   \
+  CALL(Pclose, Herr, (Hid))                                                   \
+  CALL(Pset_alignment, Herr, (Hid, uint64_t, uint64_t))                       \
+  CALL(Pset_alloc_time, Herr, (Hid, int))                                     \
+  CALL(Pset_fill_time, Herr, (Hid, int))                                      \
+  CALL(Pset_link_creation_order, Herr, (Hid, unsigned))                       \
+  CALL(Pset_attr_creation_order, Herr, (Hid, unsigned))                       \
+  CALL(Fcreate, Hid, (const char*, unsigned, Hid, Hid))                       \
+  CALL(Fopen, Hid, (const char*, unsigned, Hid))                              \
+  CALL(Fclose, Herr, (Hid))                                                   \
+  CALL(Screate, Hid, (int))                                                   \
+  CALL(Screate_simple, Hid, (int, const uint64_t*, const uint64_t*))          \
+  CALL(Sget_simple_extent_ndims, int, (Hid))                                  \
+  CALL(Sget_simple_extent_dims, int, (Hid, uint64_t*, uint64_t*))             \
+  CALL(Sget_simple_extent_npoints, int64_t, (Hid))                            \
+  CALL(Sclose, Herr, (Hid))                                                   \
+  CALL(Tcopy, Hid, (Hid))                                                     \
+  CALL(Tcreate, Hid, (int, size_t))                                           \
+  CALL(Tinsert, Herr, (Hid, const char*, size_t, Hid))                        \
+  CALL(Tcommit2, Herr, (Hid, const char*, Hid, Hid, Hid, Hid))                \
+  CALL(Tvlen_create, Hid, (Hid))                                              \
+  CALL(Tset_size, Herr, (Hid, size_t))                                        \
+  CALL(Tset_cset, Herr, (Hid, int))                                           \
+  CALL(Tset_precision, Herr, (Hid, size_t))                                   \
+  CALL(Tset_fields, Herr, (Hid, size_t, size_t, size_t, size_t, size_t))      \
+  CALL(Tset_ebias, Herr, (Hid, size_t))                                       \
+  CALL(Tset_norm, Herr, (Hid, int))                                           \
+  CALL(Tget_class, int, (Hid))                                                \
+  CALL(Tget_size, size_t, (Hid))                                              \
+  CALL(Tget_sign, int, (Hid))                                                 \
+  CALL(Tget_ebias, size_t, (Hid))                                             \
+  CALL(Tget_fields, Herr, (Hid, size_t*, size_t*, size_t*, size_t*, size_t*)) \
+  CALL(Tget_nmembers, int, (Hid))                                             \
+  CALL(Tget_member_type, Hid, (Hid, unsigned))                                \
+  CALL(Tget_member_name, char*, (Hid, unsigned))                              \
+  CALL(Tget_super, Hid, (Hid))                                                \
+  CALL(Tis_variable_str, int, (Hid))                                          \
+  CALL(Tequal, int, (Hid, Hid))                                               \
+  CALL(Tclose, Herr, (Hid))                                                   \
+  CALL(Dcreate2, Hid, (Hid, const char*, Hid, Hid, Hid, Hid, Hid))            \
+  CALL(Dopen2, Hid, (Hid, const char*, Hid))                                  \
+  CALL(Dget_offset, uint64_t, (Hid))                                          \
+  CALL(Dget_space, Hid, (Hid))                                                \
+  CALL(Dget_type, Hid, (Hid))                                                 \
+  CALL(Dread, Herr, (Hid, Hid, Hid, Hid, Hid, void*))                         \
+  CALL(Dclose, Herr, (Hid))                                                   \
+  CALL(Acreate2, Hid, (Hid, const char*, Hid, Hid, Hid, Hid))                 \
+  CALL(Aopen, Hid, (Hid, const char*, Hid))                                   \
+  CALL(Aexists, int, (Hid, const char*))                                      \
+  CALL(Awrite, Herr, (Hid, Hid, const void*))                                 \
+  CALL(Aread, Herr, (Hid, Hid, void*))                                        \
+  CALL(Aget_type, Hid, (Hid))                                                 \
+  CALL(Aget_space, Hid, (Hid))                                                \
+  CALL(Aiterate2, Herr, (Hid, int, int, uint64_t*, H5AttributeVisit, void*))  \
+  CALL(Aclose, Herr, (Hid))                                                   \
+  CALL(Oopen, Hid, (Hid, const char*, Hid))                                   \
+  CALL(Oclose, Herr, (Hid))                                                   \
+  CALL(Rcreate, Herr, (void*, Hid, const char*, int, Hid))                    \
+  CALL(Rdereference2, Hid, (Hid, Hid, int, const void*))                      \
+  CALL(Iget_name, ptrdiff_t, (Hid, char*, size_t))                            \
   CALL(Lget_name_by_idx, ptrdiff_t, (Hid, const char*, int, int, uint64_t, char*, size_t, Hid))
 
 // Variables of the library: names behind "H5", without "_g".

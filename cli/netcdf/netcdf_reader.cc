@@ -52,6 +52,21 @@ Element integer_of(const Hdf5& h5, Hid type) {
   return {};
 }
 
+bool is_small_float(uint32_t type) {
+  return type == CAIRN_TYPE_FLOAT16 || type == CAIRN_TYPE_BFLOAT16;
+}
+
+// Of two bytes, in either byte order.
+Element small_float_of(const Hdf5& h5, Hid type) {
+  size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  if (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0)
+    return {};
+  const size_t bias = h5.Tget_ebias(type);
+  if (exponent_bits == 5 && mantissa_bits == 10 && bias == 15) return {CAIRN_TYPE_FLOAT16, 2};
+  if (exponent_bits == 8 && mantissa_bits == 7 && bias == 127) return {CAIRN_TYPE_BFLOAT16, 2};
+  return {};
+}
+
 // The floating-point type that has this form in a file.
 Element float_of(const Hdf5& h5, Hid type) {
   for (const uint32_t one :
@@ -61,6 +76,7 @@ Element float_of(const Hdf5& h5, Hid type) {
   }
   // HDF5 converts numbers of the other byte order when it reads.
   const size_t size = h5.Tget_size(type);
+  if (size == 2) return small_float_of(h5, type);
   if (size == 4) return {CAIRN_TYPE_FLOAT32, size};
   if (size == 8) return {CAIRN_TYPE_FLOAT64, size};
   return {};
@@ -74,7 +90,8 @@ Element complex_of(const Hdf5& h5, Hid type) {
       h5.Tget_size(type) != 2 * h5.Tget_size(first.get()))
     return {};
   const Element part = float_of(h5, first.get());
-  return part.type == 0 ? part : Element{part.type + to_complex, 2 * part.size};
+  if (part.type == 0 || is_small_float(part.type)) return {};
+  return {part.type + to_complex, 2 * part.size};
 }
 
 // Recognises the form in which h5py stores numpy's logicals.
@@ -125,6 +142,11 @@ std::vector<uint64_t> shape_of(const Hdf5& h5, Hid space, const std::string& wha
   std::vector<uint64_t> shape(static_cast<size_t>(dimensions));
   if (dimensions > 0) h5.check(h5.Sget_simple_extent_dims(space, shape.data(), nullptr), what);
   return shape;
+}
+
+// HDF5's null dataspace: not one element, though it has no dimension of extent 0.
+bool is_null(const Hdf5& h5, Hid space) {
+  return h5.Sget_simple_extent_ndims(space) == 0 && h5.Sget_simple_extent_npoints(space) == 0;
 }
 
 // The product of two numbers; UINT64_MAX if it overflows.
@@ -199,17 +221,45 @@ NetcdfReader::NetcdfReader(DataFile file)
   attributes_ = attributes_of(root.get());
   is_exported_ = std::any_of(attributes_.begin(), attributes_.end(),
                              [](const CkptAttribute& one) { return one.key == "cairn_set"; });
-  for (const std::string& name : link_names()) look_at(name);
+  for (const std::string& name : link_names(".")) look_at(name);
 }
 
-std::vector<std::string> NetcdfReader::link_names() const {
+// A name in a group that is another group, or a type.
+void NetcdfReader::tell_of_group(const std::string& name) const {
+  const std::vector<std::string> left = datasets_below(name);
+  if (left.empty()) return;
+  constexpr size_t most_shown = 8;
+  std::string shown;
+  for (size_t i = 0; i < left.size() && i < most_shown; ++i)
+    shown += (i == 0 ? "" : ", ") + left[i];
+  if (left.size() > most_shown) shown += fmt::format(" and {} more", left.size() - most_shown);
+  warn(fmt::format("{}: group '{}': datasets in groups are not imported; left out: {}", path_, name,
+                   shown));
+}
+
+// A file may hold a group in itself.
+std::vector<std::string> NetcdfReader::datasets_below(const std::string& group) const {
+  constexpr size_t most_groups = 1000;
+  std::vector<std::string> groups = {group};
+  std::vector<std::string> found;
+  for (size_t i = 0; i < groups.size() && i < most_groups; ++i) {
+    for (const std::string& name : link_names(groups[i])) {
+      const std::string path = groups[i] + "/" + name;
+      const H5Id dataset(h5_.Dopen2(file_.get(), path.c_str(), h5_default), h5_.Dclose);
+      (dataset.get() < 0 ? groups : found).push_back(path);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> NetcdfReader::link_names(const std::string& group) const {
   // A file that does not track the order of creation gives its names in alphabetical order.
   for (const int index : {h5_by_creation, h5_by_name}) {
     std::vector<std::string> names;
     for (uint64_t i = 0;; ++i) {
       char name[1024];
-      const ptrdiff_t length = h5_.Lget_name_by_idx(file_.get(), ".", index, h5_increasing, i, name,
-                                                    sizeof name, h5_default);
+      const ptrdiff_t length = h5_.Lget_name_by_idx(
+          file_.get(), group.c_str(), index, h5_increasing, i, name, sizeof name, h5_default);
       if (length < 0 || length >= static_cast<ptrdiff_t>(sizeof name)) break;
       names.emplace_back(name);
     }
@@ -220,7 +270,7 @@ std::vector<std::string> NetcdfReader::link_names() const {
 
 void NetcdfReader::look_at(const std::string& name) {
   const H5Id dataset(h5_.Dopen2(file_.get(), name.c_str(), h5_default), h5_.Dclose);
-  if (dataset.get() < 0) return;  // this is a type or a group
+  if (dataset.get() < 0) return tell_of_group(name);
   std::vector<CkptAttribute> attributes = attributes_of(dataset.get());
   CkptVariable variable;
   Element changed;
@@ -239,6 +289,10 @@ void NetcdfReader::look_at(const std::string& name) {
   const Element stored = element_of(h5_, type.get());
   if (stored.type == 0) {
     warn(fmt::format("{}: dataset '{}': a checkpoint has no such type; left out", path_, name));
+    return;
+  }
+  if (is_null(h5_, space.get())) {
+    warn(fmt::format("{}: dataset '{}': has no value (a null dataspace); left out", path_, name));
     return;
   }
   variable.shape = shape_of(h5_, space.get(), name);
@@ -295,11 +349,27 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
     const Element element = element_of(h5_, type.get());
     const uint64_t count = product(shape_of(h5_, space.get(), name));
     constexpr uint64_t most = 65536;
-    if (element.type == 0 || count == 0 || multiply(count, element.size) > most) continue;
+    const char* const reason = is_null(h5_, space.get()) || count == 0 ? "has no value"
+                               : element.type == 0 ? "a checkpoint has no such type"
+                               : multiply(count, element.size) > most ? "has more than 64 KiB"
+                                                                      : nullptr;
+    if (reason != nullptr) {
+      if (std::find(of_the_format.begin(), of_the_format.end(), name) == of_the_format.end())
+        warn(fmt::format("{}: attribute '{}': {}; left out", path_, name, reason));
+      continue;
+    }
     CkptAttribute one{name, element.type, static_cast<uint32_t>(count), ""};
     one.values.resize(static_cast<size_t>(count * element.size));
-    const H5Id wanted = memory_type(h5_, element.type, type.get());
-    h5_.check(h5_.Aread(attribute.get(), wanted.get(), one.values.data()), name);
+    const NetcdfForm form = netcdf_form(element.type, element.size);
+    const bool is_small = is_small_float(element.type);
+    std::vector<uint8_t> stored(is_small ? static_cast<size_t>(count) * form.element_size : 0);
+    const H5Id wanted = memory_type(h5_, is_small ? form.type : element.type, type.get());
+    h5_.check(h5_.Aread(attribute.get(), wanted.get(),
+                        is_small ? static_cast<void*>(stored.data()) : one.values.data()),
+              name);
+    if (is_small)
+      from_netcdf(element.type, stored.data(), count,
+                  reinterpret_cast<uint8_t*>(one.values.data()));
     if (element.type == CAIRN_TYPE_CHARACTER) {
       one.values = one.values.substr(0, one.values.find('\0'));
       one.count = static_cast<uint32_t>(one.values.size());

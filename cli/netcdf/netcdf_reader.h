@@ -16,8 +16,9 @@ class NetcdfReader {
   explicit NetcdfReader(DataFile file);
 
   [[nodiscard]] const std::vector<CkptAttribute>& attributes() const { return attributes_; }
-  // Datasets of the root group, in the order of the file. What a checkpoint has no type for is
-  // told, and left out; so are dimensions without a variable.
+  // Datasets of the root group, in the order of the file. Dimensions without a variable are left
+  // out. So is what a checkpoint has no type for, what has no value, and what lies in other groups:
+  // the reader warns of these.
   [[nodiscard]] const std::vector<CkptVariable>& variables() const { return variables_; }
   // All elements of the i-th.
   [[nodiscard]] std::vector<uint8_t> read(size_t i) const;
@@ -25,7 +26,9 @@ class NetcdfReader {
  private:
   void look_at(const std::string& name);
   [[nodiscard]] std::vector<CkptAttribute> attributes_of(Hid object) const;
-  [[nodiscard]] std::vector<std::string> link_names() const;
+  void tell_of_group(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> datasets_below(const std::string& group) const;
+  [[nodiscard]] std::vector<std::string> link_names(const std::string& group) const;
 
   const Hdf5& h5_;
   DataFile opened_;

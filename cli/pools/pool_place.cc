@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cairn/cairn.h"
+#include "machine/named_path.h"
 #include "text/error.h"
 #include "text/output.h"
 
@@ -33,28 +34,17 @@ void say_that_it_is_taken(uint32_t user, const std::string& own) {
                    own.substr(0, own.rfind('-')), user, own));
 }
 
+// "": there is none, and another user has taken its usual name.
 std::string private_subdirectory(const std::string& directory, bool create) {
   char own[PATH_MAX];
   uint32_t taken_by = UINT32_MAX;
-  if (cairn_own_place(directory.c_str(), create ? 1 : 0, own, sizeof own, &taken_by) != 0)
+  const int result = cairn_own_place(directory.c_str(), create ? 1 : 0, own, sizeof own, &taken_by);
+  if (result == -ENOENT && !create) return "";
+  if (result != 0)
     throw Error(exit_failed,
                 fmt::format("{} (or choose another place with --pool-dir)", cairn_last_error()));
   if (taken_by != UINT32_MAX) say_that_it_is_taken(taken_by, own);
   return own;
-}
-
-std::string absolute(const std::string& path) {
-  if (char* real = realpath(path.c_str(), nullptr); real != nullptr) {
-    std::string text = real;
-    std::free(real);
-    return text;
-  }
-  if (!path.empty() && path[0] == '/') return path;
-  char* here = getcwd(nullptr, 0);
-  if (here == nullptr) throw Error(exit_failed, system_error("the current directory", errno));
-  std::string text = std::string(here) + "/" + path;
-  std::free(here);
-  return text;
 }
 
 // The directory itself if only this user can write to it; if not, this user's own one in it.
@@ -70,27 +60,10 @@ std::string trim_slashes(std::string path) {
   return path;
 }
 
-// "LINK/" and "LINK/." mean what the link leads to, and show none.
-std::string without_dots_behind(std::string path) {
-  while (path.size() > 1 && (path.ends_with("/") || path.ends_with("/."))) path.pop_back();
-  return path;
-}
-
-// What a command does to a pool is meant for the pool that the user named: another user's link may
-// lead to any other.
-void refuse_link_of_other(const std::string& path) {
-  struct stat st {};
-  if (lstat(path.c_str(), &st) != 0 || !S_ISLNK(st.st_mode) || st.st_uid == 0 ||
-      st.st_uid == geteuid())
-    return;
-  fail("{}: is a symbolic link that belongs to user {}, and is not followed; name the pool itself",
-       path, st.st_uid);
-}
-
 }  // namespace
 
 PoolPlace pool_place(const Config& config, bool create) {
-  const std::string configured = trim_slashes(config.value("pool.dir"));
+  const std::string configured = named_path(trim_slashes(config.value("pool.dir")));
   struct stat st {};
   if (stat(configured.c_str(), &st) != 0) {
     if (errno != ENOENT || !create)
@@ -107,7 +80,7 @@ PoolPlace pool_place(const Config& config, bool create) {
   if (!S_ISDIR(st.st_mode))
     usage_error("pool.dir ({}): {} is neither a directory nor a dax device",
                 config.at("pool.dir").origin, configured);
-  return {private_place(absolute(configured), create), ""};
+  return {private_place(configured, create), ""};
 }
 
 std::string lock_directory(const std::string& path) {
@@ -115,23 +88,38 @@ std::string lock_directory(const std::string& path) {
   if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode))
     return private_subdirectory("/dev/shm", true);
   const size_t slash = path.rfind('/');
-  return private_place(slash == 0 ? "/" : absolute(path.substr(0, slash)), true);
+  return private_place(slash == 0 ? "/" : named_path(path.substr(0, slash)), true);
 }
 
-std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
-  if (pool.find('/') != std::string::npos) {
-    refuse_link_of_other(without_dots_behind(pool));
-    return absolute(trim_slashes(pool));
-  }
+namespace {
+
+// "": another user has taken the place, and this one has no other.
+std::string find_path(const Config& config, const std::string& pool, bool create_place) {
+  if (pool.find('/') != std::string::npos) return named_path(trim_slashes(pool));
   const char* of_run = std::getenv("CAIRN_POOL");
   const bool named = config.at("pool.name").origin == "command line" ||
                      config.at("pool.dir").origin == "command line";
-  if (pool.empty() && !named && of_run != nullptr && of_run[0] == '/') return of_run;
+  if (pool.empty() && !named && of_run != nullptr && of_run[0] == '/') return named_path(of_run);
   const PoolPlace place = pool_place(config, create_place);
   if (!place.device.empty()) return place.device;
-  if (pool.empty()) return place.directory + "/" + config.value("pool.name");
-  Config().set("pool.name", pool, "command line");  // throws if the name is invalid
-  return place.directory + "/" + pool;
+  const std::string name = pool.empty() ? config.value("pool.name") : pool;
+  Config().set("pool.name", name, "command line");  // throws if the name is invalid
+  return place.directory.empty() ? "" : place.directory + "/" + name;
+}
+
+}  // namespace
+
+std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
+  std::string path = find_path(config, pool, create_place);
+  if (path.empty()) fail("{}", cairn_last_error());
+  return path;
+}
+
+std::optional<std::string> configured_pool(const Config& config) {
+  // If the directory of the pools was removed, there are none.
+  if (access(config.value("pool.dir").c_str(), F_OK) != 0) return std::nullopt;
+  std::string path = find_path(config, "", false);
+  return path.empty() ? std::nullopt : std::optional(std::move(path));
 }
 
 std::string pool_name_of(const std::string& path) {
@@ -152,6 +140,7 @@ std::vector<std::string> list_directories(
     if (wanted("")) paths.push_back(place.device);
     return paths;
   }
+  if (place.directory.empty()) return {};
   DIR* directory = opendir(place.directory.c_str());
   if (directory == nullptr) {
     if (errno == ENOENT) return {};
@@ -179,7 +168,7 @@ std::vector<std::string> list_unfinished(const Config& config) {
 }
 
 std::string pools_of_other(const Config& config) {
-  const std::string directory = trim_slashes(config.value("pool.dir"));
+  const std::string directory = named_path(trim_slashes(config.value("pool.dir")));
   struct stat st {};
   // One that others can write to has pools in subdirectories only.
   if (stat(directory.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == geteuid() ||

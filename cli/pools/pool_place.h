@@ -5,6 +5,7 @@
 // lie in our own subdirectory (cairn_own_place), which is ours and closed to everybody else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@
 namespace cairn::cli {
 
 struct PoolPlace {
-  std::string directory;  // where the pools lie; for a device: where its lock file lies
-  std::string device;     // the dax device, or ""
+  // Where the pools lie; for a device: where its lock file lies. "", without `create`: another user
+  // has taken the usual name, and this user has no place.
+  std::string directory;
+  std::string device;  // the dax device, or ""
 };
 
 // Resolves pool.dir. With `create`, missing directories are made (mode 0700), one level.
@@ -24,6 +27,9 @@ PoolPlace pool_place(const Config& config, bool create);
 // the configured pool. Inside a run (CAIRN_POOL is set) the run's pool is used unless another one
 // is named.
 std::string pool_path(const Config& config, const std::string& pool, bool create_place = false);
+
+// The path of the configured pool or of that of the run; none where no place for it is there yet.
+std::optional<std::string> configured_pool(const Config& config);
 
 // The short name under which people know a pool at `path`.
 std::string pool_name_of(const std::string& path);

@@ -78,6 +78,8 @@ std::string launch_id() {
   return "";
 }
 
+std::string launcher_directory() { return is_rank() ? variable("PMIX_SERVER_TMPDIR") : ""; }
+
 bool is_rank() {
   // Slurm's variables are left out: Slurm sets them also for a single task, such as a shell.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})

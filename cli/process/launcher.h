@@ -14,6 +14,10 @@ std::string launcher_job();
 // others; "" if there was no such call. A batch job may make several calls.
 std::string launch_id();
 
+// The directory in which a PMIx launcher, as Open MPI's is, shares files with the processes that it
+// has started on this host; "" if there is none.
+std::string launcher_directory();
+
 // Is this one of the processes that an MPI's launcher starts, be it the only one?
 bool is_rank();
 

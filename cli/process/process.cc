@@ -1,6 +1,7 @@
 #include "process/process.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -18,10 +19,16 @@ constexpr size_t state_field = 3;  // as proc(5) counts
 constexpr size_t parent_field = 4;
 constexpr size_t start_field = 22;
 
+// Of a file in /proc; "" if it cannot be read.
+std::string text_of(const std::string& path) {
+  std::string text;
+  std::getline(std::ifstream(path), text, '\0');
+  return text;
+}
+
 // The fields of /proc/PID/stat from the third on; none if the process cannot be seen.
 std::vector<std::string> stat_of(int pid) {
-  std::string text;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), text, '\0');
+  const std::string text = text_of(fmt::format("/proc/{}/stat", pid));
   // "PID (NAME) STATE PARENT ...", where NAME can hold any character.
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return {};
@@ -37,6 +44,17 @@ std::string field(const std::vector<std::string>& stat, size_t number) {
 }  // namespace
 
 int parent_of(int pid) { return process_number(field(stat_of(pid), parent_field)); }
+
+bool is_in_system_call(int pid) {
+  const std::string text = text_of(fmt::format("/proc/{}/task/{}/syscall", pid, pid));
+  if (text.empty()) return true;
+  if (text.starts_with("running")) return false;
+  const long number = std::strtol(text.c_str(), nullptr, 10);
+  return number != SYS_nanosleep && number != SYS_clock_nanosleep && number != SYS_futex &&
+         number != SYS_sched_yield;
+}
+
+bool is_stopped(int pid) { return field(stat_of(pid), state_field) == "T"; }
 
 uint64_t start_of(int pid) {
   const auto stat = stat_of(pid);

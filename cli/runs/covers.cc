@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "machine/named_path.h"
 #include "pools/pool_owner.h"
 #include "runs/checkpoints.h"
 #include "runs/cover_processes.h"
@@ -87,7 +88,9 @@ CoverEntry entry_of(const cairn_cover_info& info) {
           info.oldest,
           info.oldest_changed_ns,
           info.left_out,
-          info.renamed_files};
+          info.renamed_files,
+          info.kept_back,
+          info.kept_back_by};
 }
 
 }  // namespace
@@ -250,6 +253,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
         (!claim.here || std::filesystem::equivalent(claim.pool, pool.path(), ignored)))
       text += "; " + how_to_free(directory);
     if (result == -ESTALE) text += "; " + how_to_rescue(directory);
+    if (result == -ENOSPC) throw PoolFull(exit_failed, text);
     throw Error(wrong ? exit_usage : exit_failed, text);
   }
   return cover;
@@ -335,6 +339,16 @@ std::string drain_text(const std::string& directory, const Cover::DrainResult& r
   return text;
 }
 
+void tell_kept_back(const std::string& directory, const Cover::DrainResult& result) {
+  if (result.kept_back == 0) return;
+  const std::string by =
+      result.kept_back_by == "." ? directory : directory + "/" + result.kept_back_by;
+  tell(
+      "cairn: {}: {} {} not drained: {} had the drain mode never before the run; if they are to be "
+      "drained, remove it with `setfattr -x user.cairn.drain {}` and start the run again\n",
+      directory, result.kept_back, result.kept_back == 1 ? "name is" : "names are", by, by);
+}
+
 Json drain_json(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
   Json json = {{"directory", json_text(directory)},
@@ -347,6 +361,8 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
                {"failed", report.failed},
                {"waiting", report.waiting},
                {"left_out_files", result.left_out},
+               {"kept_back", result.kept_back},
+               {"kept_back_by", json_text(result.kept_back_by)},
                {"seconds", result.seconds}};
   if (result.code != 0) json["error"] = json_text(result.error);
   return json;
@@ -487,9 +503,8 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
   if (const std::string& pool = pool_of_owner(); !pool.empty())
     return holds_cover(pool, directory) ? std::optional(pool) : std::nullopt;
   std::vector<std::string> paths = list_pools(config);
-  // If the directory of the pools was removed, there are none.
-  if (access(config.value("pool.dir").c_str(), F_OK) == 0)
-    paths.insert(paths.begin(), pool_path(config, ""));
+  if (auto configured = configured_pool(config))
+    paths.insert(paths.begin(), std::move(*configured));
   std::string of_other;
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
@@ -506,10 +521,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
 }
 
 std::string real_directory(const std::string& directory) {
-  char* real = realpath(directory.c_str(), nullptr);
-  if (real == nullptr) throw Error(exit_usage, system_error(directory, errno));
-  std::string path = real;
-  std::free(real);
+  const std::string path = named_path(directory);
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) throw Error(exit_usage, system_error(directory, errno));
   if (!S_ISDIR(st.st_mode)) usage_error("{}: not a directory", directory);
@@ -519,16 +531,17 @@ std::string real_directory(const std::string& directory) {
 std::string covered_directory(const Config& config, const std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::is_directory(directory, error)) {
+  const fs::path path = fs::absolute(directory, error).lexically_normal();
+  const fs::path last = path.has_filename() ? path : path.parent_path();
+  if (fs::is_directory(directory, error) && !is_link_of_other(last.string())) {
     std::string real = real_directory(directory);
     if (find_cover(config, real)) return real;
   }
   // The path that was covered. The last component may be a symbolic link by now, so it is not
   // followed.
-  const fs::path path = fs::absolute(directory, error).lexically_normal();
-  const fs::path last = path.has_filename() ? path : path.parent_path();
-  const fs::path spelled = fs::weakly_canonical(last.parent_path(), error) / last.filename();
-  if (!error && find_cover(config, spelled.string())) return spelled.string();
+  const std::string spelled =
+      (fs::path(named_path(last.parent_path().string())) / last.filename()).string();
+  if (find_cover(config, spelled)) return spelled;
   return real_directory(directory);
 }
 

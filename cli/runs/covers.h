@@ -15,6 +15,7 @@
 #include "pools/place_lock.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"
+#include "text/error.h"
 #include "text/output.h"
 
 namespace cairn::cli {
@@ -37,8 +38,10 @@ struct CoverEntry {
   uint32_t modes = 0;           // as cairn_cover_info has them, and the next three
   std::string oldest;           // the undrained file that changed least recently, or ""
   uint64_t oldest_changed_ns = 0;
-  uint64_t left_out = 0;  // files that stay out of the directory, by drain mode never
+  uint64_t left_out = 0;       // files that stay out of the directory, by drain mode never
   uint64_t renamed_files = 0;  // that the directory has under their old names
+  uint64_t kept_back = 0;      // as cairn_cover_info has them
+  std::string kept_back_by = {};
   // A file or directory has a drain mode by which it is drained while the run goes on.
   [[nodiscard]] bool asks_for_keeper() const {
     return (modes & (1U << CAIRN_DRAIN_CLOSE | 1U << CAIRN_DRAIN_ASYNC)) != 0;
@@ -89,6 +92,11 @@ struct Fresh {
   std::function<void(const CoverEntry& left)> left;
 };
 
+// A pool in which nothing could be evicted has no room for the record of a cover.
+struct PoolFull : Error {
+  using Error::Error;
+};
+
 class Cover {
  public:
   Cover() = default;
@@ -96,9 +104,9 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // Joins a cover whose directory may be gone, or be another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it,
-  // looks again for `patience`: on another host the claim's holder may be about to name the job
-  // that this run is part of. `fresh` may be null.
+  // Covers or joins. Throws PoolFull, or with exit_usage where DIR itself is wrong. Where another
+  // job has it, looks again for `patience`: on another host the claim's holder may be about to name
+  // the job that this run is part of. `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
                     const std::string& job, std::chrono::seconds patience,
                     const Fresh* fresh = nullptr);
@@ -133,7 +141,9 @@ class Cover {
     std::string error;
     cairn_drain_report report{};
     double seconds = 0;
-    uint64_t left_out = 0;  // as CoverEntry has it
+    uint64_t left_out = 0;  // as CoverEntry has it, and the next two
+    uint64_t kept_back = 0;
+    std::string kept_back_by = {};
   };
   // Shows progress and prints each problem on stderr.
   DrainResult drain();
@@ -154,6 +164,9 @@ class Cover {
 
 // "3 files, 1.5 GiB drained to DIR in 2.1 s (730 MiB/s), 1 name removed"
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result);
+// Says, whatever the log level, what a drain mode keeps out of the directory that the run has not
+// set.
+void tell_kept_back(const std::string& directory, const Cover::DrainResult& result);
 Json drain_json(const std::string& directory, const Cover::DrainResult& result);
 
 // Alive processes other than this one that work under the cover of `directory`, or may do so.

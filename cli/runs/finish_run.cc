@@ -84,14 +84,8 @@ bool is_ahead_of_the_clock(const Pool& pool, const std::string& directory) {
          std::chrono::nanoseconds(entry->oldest_changed_ns) > now;
 }
 
-}  // namespace
-
-std::chrono::seconds wait_for_others(const Config& config) {
-  return std::chrono::seconds(std::stol(config.value("drain.wait")));
-}
-
-FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
-                          std::chrono::seconds for_others, DrainNotice* notice) {
+FinishResult finish(Pool& pool, const std::string& directory, bool wait, bool end,
+                    std::chrono::seconds for_others, DrainNotice* notice) {
   constexpr int most_tries = 3;
   constexpr int patient_tries = 100;
   FinishResult result;
@@ -123,6 +117,8 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     Cover::DrainResult drain = cover.drain();
     if (notice != nullptr) notice->end();
     result.drain.left_out = found->left_out;
+    result.drain.kept_back = found->kept_back;
+    result.drain.kept_back_by = found->kept_back_by;
     result.drain.code = drain.code;
     result.drain.error = drain.error;
     result.drain.seconds += drain.seconds;
@@ -167,6 +163,19 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     }
     std::this_thread::sleep_for(pause);  // a process has joined the cover meanwhile
   }
+}
+
+}  // namespace
+
+std::chrono::seconds wait_for_others(const Config& config) {
+  return std::chrono::seconds(std::stol(config.value("drain.wait")));
+}
+
+FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
+                          std::chrono::seconds for_others, DrainNotice* notice) {
+  FinishResult result = finish(pool, directory, wait, end, for_others, notice);
+  if (result.ended != Ended::in_use) tell_kept_back(directory, result.drain);
+  return result;
 }
 
 std::string finish_text(const std::string& directory, const FinishResult& result) {

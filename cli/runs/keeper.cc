@@ -23,6 +23,7 @@
 
 #include "machine/own_size_limit.h"
 #include "pools/pool_place.h"
+#include "process/process.h"
 #include "runs/covers.h"
 #include "runs/finish_run.h"
 #include "runs/keeper_log.h"
@@ -283,13 +284,28 @@ class Keeper {
                         : fmt::format("{} is drained in the background again", order_.directory));
   }
 
+  // What the drain waits for, as far as that can be seen. A system call that does not end is one of
+  // lower's file system, also where the pool is full because of it.
+  static std::string reason_for_silence(const Pool& pool) {
+    constexpr const char* no_answer = "its file system may not answer";
+    if (is_in_system_call(getpid())) return no_answer;
+    std::string stopped;
+    for (const cairn_lane_info& lane : pool.lanes())
+      if (lane.alive != 0 && lane.stopped != 0)
+        stopped += fmt::format("{}{} ({})", stopped.empty() ? "" : ", ", lane.pid,
+                               printable(lane.command));
+    if (!stopped.empty()) return fmt::format("processes that are stopped hold it up: {}", stopped);
+    const cairn_pool_info info = pool.info();
+    return info.used >= info.usable ? "the pool is full" : no_answer;
+  }
+
   // Called by another thread while the drain is at work.
   void look_for_silence(const Pool& pool) {
     const std::lock_guard lock(telling_);
     if (is_silent_ || Clock::now() - heard_.load() < longest_silence) return;
     is_silent_ = true;
-    const std::string text = fmt::format(
-        "no byte was drained for {} s; its file system may not answer", longest_silence.count());
+    const std::string text = fmt::format("no byte was drained for {} s; {}",
+                                         longest_silence.count(), reason_for_silence(pool));
     reports_.say(fmt::format("{}: in the background {}", order_.directory, text));
     write_state(pool, text);
   }
@@ -514,6 +530,11 @@ std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& d
   state.pid = process_number(pid);
   state.drained_bytes = std::strtoull(bytes.c_str(), nullptr, 10);
   return state;
+}
+
+int stopped_keeper(const Pool& pool, const std::string& directory) {
+  const auto keeper = look_at_keeper(pool, directory);
+  return keeper && is_stopped(keeper->pid) ? keeper->pid : 0;
 }
 
 }  // namespace cairn::cli

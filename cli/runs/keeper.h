@@ -35,9 +35,11 @@ std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string
 struct KeeperState {
   int pid = 0;
   uint64_t drained_bytes = 0;  // written to lower since it began, known to a second
-  std::string problem;  // why the last drain failed; "" if it did not
+  std::string problem;         // why the last drain failed; "" if it did not
 };
 // None: no keeper is at work.
 std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& directory);
+// The process number of a keeper at work that is stopped (SIGSTOP), and so makes no room; 0: none.
+int stopped_keeper(const Pool& pool, const std::string& directory);
 
 }  // namespace cairn::cli

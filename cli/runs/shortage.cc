@@ -5,7 +5,6 @@
 #include <sys/statfs.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "machine/memory_limit.h"
 #include "text/error.h"
@@ -34,11 +33,10 @@ std::string file_system_text(const std::string& pool) {
 }
 
 std::string cgroup_text() {
-  const std::string file = memory_limit().cgroup_file;
-  uint64_t limit = 0;
-  if (file.empty() || !(std::ifstream(file) >> limit))
-    return "the memory limit of this cgroup (see /proc/self/cgroup)";
-  return fmt::format("the memory limit of this cgroup ({} in {})", format_size(limit), file);
+  const cairn_memory_left left = memory_left();
+  if (left.cgroup_file[0] == '\0') return "the memory limit of this cgroup (see /proc/self/cgroup)";
+  return fmt::format("the memory limit of this cgroup ({} in {})", format_size(left.cgroup_limit),
+                     left.cgroup_file);
 }
 
 struct Cause {
@@ -75,7 +73,7 @@ Shortage shortage_of(cairn_pool* pool, const cairn_pool_info& info) {
 }
 
 std::string shortage_text(const Shortage& before, const Shortage& after,
-                          const cairn_pool_info& info, bool made_by_run, bool drains_meanwhile) {
+                          const cairn_pool_info& info, bool made_by_run, const Draining& draining) {
   if (after.writes == before.writes) return "";
   const std::string missing =
       fmt::format("{} write(s) did not fit, at least {} were missing", after.writes - before.writes,
@@ -86,9 +84,15 @@ std::string shortage_text(const Shortage& before, const Shortage& after,
   constexpr const char* left =
       "no more of its files could be evicted, because they are not drained or are in use: drain "
       "during the run (--drain async), or ";
+  if (after.refused == before.refused && draining.stopped != 0)
+    return fmt::format(
+        "the pool {} ({}) was full: {}; process {}, which drains it in the background, is stopped: "
+        "`kill -CONT {}` lets it go on",
+        info.path, format_size(info.size), missing, draining.stopped, draining.stopped);
   if (after.refused == before.refused)
     return fmt::format("the pool {} ({}) was full: {}; {}give it more with {}", info.path,
-                       format_size(info.size), missing, drains_meanwhile ? left_by_drain : left,
+                       format_size(info.size), missing,
+                       draining.is_meanwhile ? left_by_drain : left,
                        made_by_run ? "--pool-size" : "`cairn pool grow`");
   const Cause cause = cause_of(after.of, info.path);
   return fmt::format("{}, so the pool {} ({}) could not grow into its size: {}; {}", cause.what,

@@ -19,8 +19,12 @@ Shortage shortage_of(cairn_pool* pool, const cairn_pool_info& info);
 
 // One line without "cairn run: "; "" if everything has fitted. `made_by_run`: the pool has the size
 // that the options say.
-// `drains_meanwhile`: a keeper has drained what could be drained.
+// What a keeper did during the run: `stopped` is its process, if that is stopped (SIGSTOP).
+struct Draining {
+  bool is_meanwhile = false;
+  int stopped = 0;
+};
 std::string shortage_text(const Shortage& before, const Shortage& after,
-                          const cairn_pool_info& info, bool made_by_run, bool drains_meanwhile);
+                          const cairn_pool_info& info, bool made_by_run, const Draining& draining);
 
 }  // namespace cairn::cli

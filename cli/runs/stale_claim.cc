@@ -35,7 +35,7 @@ std::string text_of(const DataFile& directory, const std::string& name, uid_t* o
 
 // The covered directory; no descriptor if it is not there. It need not be readable.
 DataFile look_at_directory(const std::string& path) {
-  return {open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), path};
+  return {open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path};
 }
 
 std::string own_host() {

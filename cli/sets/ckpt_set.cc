@@ -227,10 +227,10 @@ std::string version_text(int64_t version) {
   return version == CAIRN_CHECKPOINT_LATEST ? "latest" : std::to_string(version);
 }
 
-CkptSet::CkptSet(const Pool& pool, const std::string& name) : name_(name) {
+CkptSet::CkptSet(const Pool& pool, const std::string& name, uint32_t flags) : name_(name) {
   cairn_checkpoint_options options{};
   options.struct_size = sizeof options;
-  options.flags = CAIRN_CHECKPOINT_LOOK;
+  options.flags = CAIRN_CHECKPOINT_LOOK | flags;
   options.pool = pool.get();
   check(cairn_checkpoint_init(name.c_str(), CAIRN_NO_COMMUNICATOR, &options, &checkpoint_), name);
   const auto visit = [](void* context, const cairn_checkpoint_info* info) {

@@ -69,8 +69,8 @@ std::string version_text(int64_t version);
 
 class CkptSet {
  public:
-  // Throws if the pool has no such set.
-  CkptSet(const Pool& pool, const std::string& name);
+  // Throws if the pool has no such set. `flags`: of cairn_checkpoint_init(), beside LOOK.
+  CkptSet(const Pool& pool, const std::string& name, uint32_t flags = 0);
   ~CkptSet() { cairn_checkpoint_finalize(checkpoint_); }
   CkptSet(const CkptSet&) = delete;
   CkptSet& operator=(const CkptSet&) = delete;

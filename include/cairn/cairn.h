@@ -163,6 +163,19 @@ typedef struct cairn_shortage {
 } cairn_shortage;
 CAIRN_API int cairn_pool_get_shortage(cairn_pool* pool, cairn_shortage* shortage);
 
+/* What the machine's memory, and the memory limits of the caller's cgroup and of those above it,
+ * leave. UINT64_MAX: that is unknown, or there is no limit. A pool in memory that is larger than
+ * cgroup_left is refused. */
+typedef struct cairn_memory_left {
+  uint32_t struct_size; /* sizeof(cairn_memory_left), set by the caller */
+  uint32_t reserved;
+  uint64_t machine;
+  uint64_t cgroup_left;   /* for pools: less than is free, because programs and drains need some */
+  uint64_t cgroup_limit;  /* that leaves the least */
+  char cgroup_file[4096]; /* that has this limit, or "" */
+} cairn_memory_left;
+CAIRN_API int cairn_memory_get_left(cairn_memory_left* left);
+
 /* One attached process. */
 typedef struct cairn_lane_info {
   uint32_t lane;
@@ -207,9 +220,9 @@ CAIRN_API int cairn_pool_remove_if(const char* path, cairn_condition condition, 
 CAIRN_API int cairn_lifetime_warnings(const char* path, cairn_finding warning, void* context);
 /* Writes the path of this user's own place in a directory that others can write to: `cairn-UID`.
  * Where another user has taken that name, it is another directory, the same for all processes of
- * this user. The place is closed to others. `create`: makes it if it is not there. `taken_by`,
- * unless NULL: the user who has taken the name, or UINT32_MAX.
- * Errors: -EACCES (others have permissions on it), -ENOTDIR, -ERANGE (`size`). */
+ * this user. It is closed to others. `create`: makes it if it is not there. `taken_by`, unless
+ * NULL: the user who has taken the name, or UINT32_MAX. Errors: -EACCES (others have permissions
+ * on it), -ENOENT (the name is taken, no other place, no `create`), -ENOTDIR, -ERANGE (`size`). */
 CAIRN_API int cairn_own_place(const char* directory, int create, char* path, size_t size,
                               uint32_t* taken_by);
 /* Removes what killed processes have left in the pool's directory beside the pool, whoever uses the

@@ -82,9 +82,11 @@ enum cairn_checkpoint_level {
 
 /* ---- a context ------------------------------------------------------------------------------ */
 
-/* Begins a new line: versions that exist are not continued, and LATEST finds none of them. They,
- * and what is damaged, are dropped after the first commit; until then they can be read by number.
- */
+/* Begins a new line: versions that exist are not continued, and LATEST finds none of them. In the
+ * pool they, and what is damaged, are dropped after the first commit; until then they can be read
+ * by number. Copies in lower stay until the new line has its first version there (GLOBAL). Then
+ * those of the line before stay as long as this line is the newest, and older lines are removed.
+ * `cairn ckpt restore --earlier` gets the line before back. */
 #define CAIRN_CHECKPOINT_FRESH 1U
 /* Only looks at a set, as tools do: begins no run, so another run may use the set meanwhile. Such a
  * context is of one process. It allows list, variables, read_var, verify, drop and finalize; the
@@ -110,6 +112,9 @@ enum cairn_checkpoint_level {
  * without the flag. The bytes of a version that is being copied stay in the pool, which needs room
  * for one version more. -EINVAL from init: options.lower is not set. */
 #define CAIRN_CHECKPOINT_BACKGROUND 32U
+/* Each copy to lower removes the copies of lines before the newest one. With FRESH these stay until
+ * the new line has its first version there. Also in a context that looks, for drain(). */
+#define CAIRN_CHECKPOINT_DROP_COPIES 64U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -127,8 +132,11 @@ typedef struct cairn_checkpoint_options {
   uint64_t keep_multiple;  /* those whose number is a multiple; 0: none */
   uint64_t keep_period_ns; /* the newest of each period since 1970; 0: none */
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
-  uint32_t max_attempts;   /* LATEST skips a version after so many runs that died with it; 0: 2 */
-  uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
+  /* LATEST skips a version after so many runs that died with it; 0: 5. A run does not count that
+   * was ended by SIGKILL or SIGTERM, where `cairn run` saw that, or with CAIRN_CHECKPOINT_SIGNALS
+   * after a SIGTERM. A library alone cannot see a SIGKILL: without `cairn run` it counts. */
+  uint32_t max_attempts;
+  uint32_t block_size; /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
   /* A directory that outlives the nodes and is there, or NULL; on several hosts all name the same
    * one. init gets the newest version back from there if the pools have only older ones or none, or
    * lack parts of the newest one; finalize copies the newest one there. init fails if versions are
@@ -292,7 +300,7 @@ typedef struct cairn_definition {
   const char* const* aliases; /* names that older versions have, tried in order */
   uint32_t alias_count;
   uint32_t reserved;
-  const void* default_value; /* one element, for what is missing; NULL: nothing is stored */
+  const void* default_value;         /* one element, for what is missing; NULL: nothing is stored */
   const cairn_attribute* attributes; /* copied; the same on all ranks, 64 KiB at most */
   uint32_t attribute_count;
   uint32_t reserved2;
@@ -300,16 +308,17 @@ typedef struct cairn_definition {
 
 /* Registers a variable. `name`: 1 to 255 bytes of UTF-8 without control characters, '/' and leading
  * dot. Memory that is registered must stay valid until undefine, finalize, or the next define of
- * the name, which replaces it. `more` may be NULL. All ranks define the same names, and as often:
- * the next write, restart_test or read compares the definitions of all ranks, and fails with
- * -EINVAL if they differ or do not tile. No call is sent to other ranks, and none is waited for.
- * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
- * global array, blocks that do not hold an array), -EOVERFLOW (beyond the limits of the format),
- * -ENOSPC (the set has no version to read, and what this rank has defined is more than its pool can
- * ever hold; the text says both sizes). A program that writes one version needs room for one, and a
- * loop for keep + 1. Where the pool has not that much, if all ranks of the node define as much as
- * this one, define returns 0 and cairn_last_error() is a text that begins with "warning: ". Else it
- * is empty after a define that returned 0. */
+ * the name, which replaces it. `distribution` NULL: REPLICATED, such as of a scalar. `more` may be
+ * NULL. All ranks define the same names, and as often: the next write, restart_test or read
+ * compares the definitions of all ranks, and fails with -EINVAL if they differ or do not tile. No
+ * call is sent to other ranks, and none is waited for. Errors: -EINVAL (unknown type or kind,
+ * extents without room for the halo, box outside of the global array, blocks that do not hold an
+ * array), -EOVERFLOW (beyond the limits of the format), -ENOSPC (the set has no version to read,
+ * and what this rank has defined is more than its pool can ever hold; the text says both sizes). A
+ * program that writes one version needs room for one, and a loop for keep + 1. Where the pool has
+ * not that much, if all ranks of the node define as much as this one, define returns 0 and
+ * cairn_last_error() is a text that begins with "warning: ". Else it is empty after a define that
+ * returned 0. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,
@@ -585,8 +594,9 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
 /* Copies a version to a directory, syncs, reads it back and compares all bytes with their
  * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
  * before the newest `keep` whole ones are removed then, and those that the newest one there has
- * abandoned. All bytes of the ones that count are read for it. This version stays. Local; also in a
- * context that looks. Of a version of several nodes the part of this one is copied; the process
+ * abandoned; the line before a run that was FRESH stays, but with CAIRN_CHECKPOINT_DROP_COPIES in
+ * the context. All bytes of the ones that count are read for it. This version stays. Local; also in
+ * a context that looks. Of a version of several nodes the part of this one is copied; the process
  * that copies the last part completes the copy. The result is the number of parts that are missing
  * there yet. -ENOENT; -EUCLEAN; -EEXIST: the directory has another set of this name, or whole
  * versions that this pool does not know; -EBUSY: another process has copied there for 60 s; and
@@ -601,6 +611,12 @@ CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t versi
  * -ENOSPC, -EPERM (another user's), and those of the file system. */
 CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                                        cairn_checkpoint_info* info);
+/* Gets the newest whole version of the line before the newest one back, as restore() does. A run
+ * that was FRESH has left it behind. A run whose options.lower is this directory would get the
+ * newest line back: use another directory to go on from the earlier one. -ENOENT: there is no such
+ * line. */
+CAIRN_API int cairn_checkpoint_restore_earlier(cairn_pool* pool, const char* name,
+                                               const char* directory, cairn_checkpoint_info* info);
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
@@ -631,6 +647,14 @@ typedef struct cairn_checkpoint_set {
 typedef int (*cairn_checkpoint_set_visit)(void* context, const cairn_checkpoint_set* set);
 CAIRN_API int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit visit,
                                     void* context);
+
+#define CAIRN_ENDED_BY_ITSELF 1U
+#define CAIRN_ENDED_FROM_OUTSIDE 2U /* by SIGKILL or SIGTERM */
+/* Notes how a program ended that had no success: for what starts programs, as `cairn run` does.
+ * `run`: the value of CAIRN_RUN in the program's environment. If it ended FROM_OUTSIDE, the restart
+ * in this pool by a process with that value does not count for max_attempts, unless another program
+ * of the same job ended BY_ITSELF. */
+CAIRN_API int cairn_checkpoint_program_ended(cairn_pool* pool, const char* run, uint32_t end);
 
 /* ---- when ----------------------------------------------------------------------------------- */
 

@@ -55,7 +55,8 @@ typedef struct cairn_cover_options {
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (the directory is in a pool or in another cover), -EBUSY
  * (claimed by another job; cairn_last_error names its host and job), -ESTALE (not the covered
  * directory, for which the pool keeps data; cairn_last_error names them), -EEXIST (covered by
- * another path and moved here; the pool keeps data for it), -EACCES, -EROFS. */
+ * another path and moved here; the pool keeps data for it), -ENOSPC (the pool is full, and no file
+ * in it could be evicted; drain a cover of it first), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
                                const cairn_cover_options* options, cairn_cover** cover);
 /* Joins a cover that exists, for processes inside a run. -ENOENT if there is none. */
@@ -198,13 +199,17 @@ typedef struct cairn_cover_info {
   uint64_t undrained_files; /* regular files that are not drained; parts are not among them */
   uint64_t drain_begun_ns;  /* since 1970: when a drain began that has not ended; 0: none. Unless
                              * the cover is in use, that drain was killed or stopped */
-  uint32_t in_use; /* nonzero: a run is under way (cairn_cover_hold), or processes are in it */
-  uint32_t modes;  /* 1 << mode for each drain mode that a file or directory has as its own */
-  const char* oldest;         /* the undrained file that changed least recently: its path; or "" */
+  uint32_t in_use;    /* nonzero: a run is under way (cairn_cover_hold), or processes are in it */
+  uint32_t modes;     /* 1 << mode for each drain mode that a file or directory has as its own */
+  const char* oldest; /* the undrained file that changed least recently: its path; or "" */
   uint64_t oldest_changed_ns; /* since 1970: when that file changed */
   uint64_t left_out; /* files of drain mode never that differ from the directory's, or are new */
   uint64_t renamed_files; /* files whose bytes the directory has under another name, under which the
                            * pool had them before; not among undrained_files */
+  /* Names that a drain mode never keeps out of the directory which no program of a run has set: the
+   * directory had it already. Then the path of the file or directory that has the mode, or "". */
+  uint64_t kept_back;
+  const char* kept_back_by;
 } cairn_cover_info;
 
 /* Calls visit for each regular file of a cover that is not drained, until visit returns nonzero.

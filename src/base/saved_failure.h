@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/long_detail.h"
 #include "base/status.h"
 
 namespace cairn {
@@ -23,7 +24,7 @@ class SavedFailure {
   [[nodiscard]] const std::string& text() const { return text_; }
   // The status, with its text as the thread's detail again.
   [[nodiscard]] Status restored() const {
-    return status_.ok() ? status_ : fail(status_.code(), "%s", text_.c_str());
+    return status_.ok() ? status_ : fail_at_length(status_.code(), text_);
   }
   // The status if it is a failure, else that of the clean-up.
   [[nodiscard]] Status or_of(Status cleaned_up) const {

@@ -3,7 +3,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
+#include "base/detail_text.h"
 #include "cairn/adapter/printable.h"
 
 namespace cairn {
@@ -28,6 +30,7 @@ Status fail(int errno_value, const char* format, ...) {
   std::vsnprintf(detail, sizeof detail, format, arguments);
   va_end(arguments);
   make_printable();
+  forget_long_text();
   return Status(errno_value);
 }
 
@@ -42,10 +45,23 @@ Status annotate(Status cause, const char* format, ...) {
     std::snprintf(detail + used, sizeof detail - static_cast<size_t>(used), ": %s", before);
   }
   make_printable();
+  if (has_long_text() && used >= 0) {
+    std::string text(static_cast<size_t>(used) + 1, '\0');
+    va_start(arguments, format);
+    std::vsnprintf(text.data(), text.size(), format, arguments);
+    va_end(arguments);
+    std::string shown(4 * text.size(), '\0');
+    shown.resize(cairn_printable(shown.data(), shown.size(), text.data(), text.size() - 1));
+    keep_long_text(shown + ": " + long_text());
+  }
   return cause;
 }
 
-const char* last_detail() { return detail; }
-void clear_detail() { detail[0] = '\0'; }
+const char* last_detail() { return has_long_text() ? long_text().c_str() : detail; }
+
+void clear_detail() {
+  forget_long_text();
+  detail[0] = '\0';
+}
 
 }  // namespace cairn

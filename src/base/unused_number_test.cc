@@ -20,8 +20,10 @@ TEST(UnusedNumber, IsThatOfAProcessThatIsGone) {
   siginfo_t info;
   waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   EXPECT_FALSE(is_unused_number(child));  // its parent has not heard of its end yet
+  EXPECT_FALSE(is_unused_for_signals(child));
   waitpid(child, nullptr, 0);
   EXPECT_TRUE(is_unused_number(child));
+  EXPECT_TRUE(is_unused_for_signals(child));
 }
 
 TEST(UnusedNumber, LeavesNothingOpenAndErrnoAlone) {

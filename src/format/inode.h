@@ -40,7 +40,7 @@ inline constexpr uint64_t flag_lazy = 1;        // contents still lie in lower
 inline constexpr uint64_t flag_sealed = 2;      // reserved
 inline constexpr uint64_t flag_mapped = 8;      // was mapped for writing: fsync flushes its data
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
-// A directory below a covered one: its names have room for an identity.
+// A directory below a covered one: its names have room for a witness.
 inline constexpr uint64_t flag_covered = 32;
 // It was cut while it was mapped: blocks beyond its end stayed, until nobody has it mapped.
 inline constexpr uint64_t flag_kept = 128;

@@ -29,8 +29,9 @@ struct alignas(64) OpenFile {
   Word offset;
   Word flags;
   Word lock;
-  Word ahead;  // what was filled ahead of the last write into a hole: ahead_note
-  Word reserved1[4];
+  Word ahead;        // what was filled ahead of the last write into a hole: ahead_note
+  Word ahead_since;  // how many preallocations of the file had succeeded when `ahead` was noted
+  Word reserved1[3];
   Word holder[max_lanes / 64];  // bit l: lane l holds it
 };
 static_assert(sizeof(OpenFile) == 256);

@@ -106,7 +106,11 @@ Result<OwnPlace> own_place(const std::string& directory, bool create) {
     CAIRN_TRY(check(usual, st));
     return OwnPlace{usual, {}};
   }
-  CAIRN_TRY_ASSIGN(other, make_other_place(directory, usual));
+  CAIRN_TRY_ASSIGN(other,
+                   create ? make_other_place(directory, usual) : other_place(directory, usual));
+  if (other.empty())
+    return fail(ENOENT, "%s: belongs to user %u, not to you, and you have no pools beside it",
+                usual.c_str(), st.st_uid);
   return OwnPlace{other, st.st_uid};
 }
 

@@ -21,8 +21,9 @@ struct OwnPlace {
   std::optional<uid_t> taken_by;  // the user who has taken `cairn-UID`
 };
 
-// With `create`, or where `cairn-UID` is taken, it is made if it is not there. EACCES: it is there,
-// and others have permissions on it. ENOTDIR: it is a file of the user's.
+// With `create`, it is made if it is not there. ENOENT, without `create`: another user has taken
+// `cairn-UID`, and this one has no other place. EACCES: it is there, and others have permissions on
+// it. ENOTDIR: it is a file of the user's.
 Result<OwnPlace> own_place(const std::string& directory, bool create);
 
 }  // namespace cairn::media

@@ -71,8 +71,11 @@ TEST_F(OwnPlaceTest, OfTheUserMustBeADirectoryThatIsClosed) {
 TEST_F(OwnPlaceTest, HasAnotherNameWhereAnotherUserHasTakenThis) {
   take_usual();
   if (IsSkipped()) return;
-  auto found = own_place(directory_, false);
+  EXPECT_EQ(own_place(directory_, false).status().code(), ENOENT);
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);
+  auto found = own_place(directory_, true);
   ASSERT_TRUE(found.ok()) << last_detail();
+  EXPECT_EQ(own_place(directory_, false)->path, found->path);
   EXPECT_EQ(found->taken_by, mallory);
   EXPECT_EQ(found->path.substr(0, usual().size() + 1), usual() + "-");
   struct stat st {};

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import resource
+import signal
 import unittest
 
 import bench_case
@@ -45,6 +47,17 @@ class Files(BenchCase):
         self.assertIn("larger", self.refusal(files.read_text, self.file("four", "abcd"), 3))
         # The kernel's files do not tell their size.
         self.assertIn("larger", self.refusal(files.read_text, "/proc/self/maps", 0))
+        whole = pathlib.Path("/proc/version").read_text(encoding="utf-8")
+        self.assertEqual(whole, files.read_text("/proc/version", len(whole)))
+
+    def test_a_result_that_names_no_system(self):
+        """A traceback."""
+        run = dict(RUN, systems={"here": {}}, matrix={"kernels": {"one": {}}})
+        for result, says in (({}, "names no system"), ({"system": "here"}, "names no kernel"),
+                             ({"system": "there", "kernel": "one"}, "system there")):
+            lines = [json.dumps(run), json.dumps(dict(result, record="result"))]
+            path = self.file("results.jsonl", "\n".join(lines) + "\n")
+            self.assertIn(says, self.refusal(store.load, path))
 
     def test_the_command_says_it_in_one_line(self):
         for path, says in self.odd_files():
@@ -63,6 +76,20 @@ class Files(BenchCase):
         for path in (self.scratch / "fifo", link, second):
             self.refusal(files.opened_to_append, path)
         self.assertEqual("mine\n", mine.read_text(encoding="utf-8"))
+
+    def test_a_file_that_cannot_be_written(self):
+        """A bare OSError, and what was written of it stayed."""
+        directory = self.scratch / "small"
+        directory.mkdir()
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit[1]))
+        try:
+            self.refusal(files.replace, directory / "page", "x" * (1 << 20))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+            signal.signal(signal.SIGXFSZ, before)
+        self.assertEqual([], os.listdir(directory))
 
     def test_writing_follows_no_link(self):
         mine, link = self.file("mine", "mine\n"), self.scratch / "report.html"

@@ -73,5 +73,54 @@ TEST_F(DifferingRanks, AllLearnWhyOneCannotRead) {
   });
 }
 
+// A program prints the error of every rank: one of them has the whole text.
+TEST_F(DifferingRanks, OneSpeaksOfManyVariables) {
+  constexpr int variables = 40;
+  with_ranks(3, [&](uint32_t rank) {
+    const auto name = [](int i) { return "variable_with_a_long_name_" + std::to_string(i); };
+    cairn_checkpoint* checkpoint = open(rank, 3);
+    int64_t x = 0;
+    for (int i = 0; i < variables; ++i)
+      ASSERT_EQ(define_scalar(checkpoint, name(i).c_str(), &x), 0);
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+    cairn_array array{};
+    array.struct_size = sizeof array;
+    array.type = CAIRN_TYPE_FLOAT64;
+    array.base = &x;
+    for (int i = 0; i < variables; ++i)
+      ASSERT_EQ(cairn_checkpoint_define(checkpoint, name(i).c_str(), &array, nullptr, nullptr), 0);
+    EXPECT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), -EINVAL);
+    const std::string text = cairn_last_error();
+    if (rank == 0) {
+      for (int i = 0; i < variables; ++i) expect_text("'" + name(i) + "' is int64, not float64");
+    } else {
+      EXPECT_LT(text.size(), 400U);
+      expect_text("(rank 0 has the whole text)");
+    }
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
+}
+
+// Without a distribution all ranks hold the same.
+TEST_F(DifferingRanks, AScalarNeedsNoDistribution) {
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint* checkpoint = open(rank, 2);
+    int64_t step = 7 + rank;
+    cairn_array scalar{};
+    scalar.struct_size = sizeof scalar;
+    scalar.type = CAIRN_TYPE_INT64;
+    scalar.base = &step;
+    ASSERT_EQ(cairn_checkpoint_define(checkpoint, "step", &scalar, nullptr, nullptr), 0);
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_checkpoint_begin(checkpoint, 2), 0);
+    ASSERT_EQ(cairn_checkpoint_write_var(checkpoint, "more", &scalar, nullptr, nullptr), 0);
+    ASSERT_EQ(cairn_checkpoint_commit(checkpoint), 0) << cairn_last_error();
+    step = 0;
+    ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
+    EXPECT_EQ(step, 7) << "rank 0's is kept";
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -1,8 +1,12 @@
 // Which version is the latest: after restarts that died, within one run, for a run that begins
 // anew.
 #include <fcntl.h>
+#include <signal.h>  // NOLINT: raise
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <map>
 
 #include "checkpoint/ranks.h"
 
@@ -14,12 +18,14 @@ class Latest : public testing::Test {
   Latest() : pool_(32ULL << 20) {}
 
   // Begins a run in a process of its own, which dies without a word behind it.
-  void in_dying_process(const std::function<bool(cairn_checkpoint*)>& work) {
+  void in_dying_process(const std::function<bool(cairn_checkpoint*)>& work, uint32_t flags = 0) {
     const pid_t pid = fork();
     if (pid == 0) {
       cairn_pool* pool = nullptr;
       if (cairn_pool_attach(pool_.path().c_str(), 0, &pool) != 0) _exit(1);
-      cairn_checkpoint* checkpoint = open_set(pool, "field");
+      cairn_checkpoint_options options{};
+      options.flags = flags;
+      cairn_checkpoint* checkpoint = open_set(pool, "field", options);
       _exit(checkpoint != nullptr && work(checkpoint) ? 0 : 2);
     }
     int status = -1;
@@ -65,6 +71,22 @@ class Latest : public testing::Test {
     cairn_checkpoint_finalize(checkpoint);
     return numbers;
   }
+  // Of a version, as a tool sees them.
+  uint32_t attempts(int64_t version) {
+    cairn_checkpoint_options options{};
+    options.flags = CAIRN_CHECKPOINT_LOOK;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "field", options);
+    std::map<int64_t, uint32_t> all;
+    cairn_checkpoint_list(
+        checkpoint,
+        [](void* context, const cairn_checkpoint_info* info) {
+          (*static_cast<std::map<int64_t, uint32_t>*>(context))[info->number] = info->attempts;
+          return 0;
+        },
+        &all);
+    cairn_checkpoint_finalize(checkpoint);
+    return all.at(version);
+  }
   // The number of the latest version, as read says; or its error.
   static int64_t read_latest(cairn_checkpoint* checkpoint, uint32_t* skipped = nullptr) {
     auto info = empty_info();
@@ -108,11 +130,13 @@ class Latest : public testing::Test {
 
 TEST_F(Latest, VersionsThatAreLeftOutAreNotDroppedWithoutAWord) {
   write({100, 200});
-  restart_and_die(4);
+  restart_and_die(10);
   int64_t x = -1;
   cairn_checkpoint* checkpoint = open(&x);
   EXPECT_EQ(test_latest(checkpoint), -EEXIST);
-  EXPECT_TEXT("version 200: 2 restarts from it ended before a checkpoint");
+  EXPECT_TEXT(
+      "version 200: 5 restarts from it ended before a checkpoint; to go on with it, read it by its "
+      "number or set max_attempts to more than 5");
   EXPECT_EQ(read_latest(checkpoint), -EEXIST);
   EXPECT_TEXT("CAIRN_CHECKPOINT_FRESH");
   EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EEXIST);
@@ -155,11 +179,56 @@ TEST_F(Latest, EachRunCountsOnce) {
       if (read_latest(checkpoint) != 2) return false;
     return true;
   });
-  restart_and_die(1);
+  restart_and_die(4);
   int64_t x = -1;
   cairn_checkpoint* checkpoint = open(&x);
-  EXPECT_EQ(read_latest(checkpoint), 1) << "two runs have died";
+  EXPECT_EQ(read_latest(checkpoint), 1) << "five runs have died";
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
+// A preempted job dies again and again, and its version is intact.
+TEST_F(Latest, SigtermThatWasCaughtIsNoAttempt) {
+  write({1, 2});
+  const auto restart_and_get = [&](int signal_number, uint32_t flags) {
+    in_dying_process(
+        [&](cairn_checkpoint* checkpoint) {
+          int64_t x = 0;
+          define_scalar(checkpoint, "x", &x);
+          return read_latest(checkpoint) == 2 && (signal_number == 0 || raise(signal_number) == 0);
+        },
+        flags);
+  };
+  for (int i = 0; i < 7; ++i) restart_and_get(SIGTERM, CAIRN_CHECKPOINT_SIGNALS);
+  EXPECT_EQ(attempts(2), 0U);
+  restart_and_get(SIGUSR1, CAIRN_CHECKPOINT_SIGNALS);
+  restart_and_get(0, CAIRN_CHECKPOINT_SIGNALS);
+  restart_and_get(0, 0);
+  EXPECT_EQ(attempts(2), 3U);
+}
+
+// `cairn run` says how its program ended.
+TEST_F(Latest, AProgramThatWasKilledIsNoAttempt) {
+  write({1, 2});
+  setenv("CAIRN_RUN", "host:1:1", 1);
+  restart_and_die(1);
+  EXPECT_EQ(attempts(2), 1U);
+  const auto ended = [&](const char* run, uint32_t end) {
+    EXPECT_EQ(cairn_checkpoint_program_ended(pool_.get(), run, end), 0) << cairn_last_error();
+  };
+  ended("host:2:2", CAIRN_ENDED_FROM_OUTSIDE);
+  EXPECT_EQ(attempts(2), 1U) << "it was a program of another run";
+  ended("host:1:1", CAIRN_ENDED_FROM_OUTSIDE);
+  EXPECT_EQ(attempts(2), 0U);
+  restart_and_die(1);
+  // One process crashed, and the launcher ended the others.
+  ended("host:1:1", CAIRN_ENDED_FROM_OUTSIDE);
+  ended("host:1:1", CAIRN_ENDED_BY_ITSELF);
+  EXPECT_EQ(attempts(2), 1U);
+  unsetenv("CAIRN_RUN");
+  restart_and_die(1);
+  ended("host:1:1", CAIRN_ENDED_FROM_OUTSIDE);
+  EXPECT_EQ(attempts(2), 2U) << "the last run had no process of it";
+  EXPECT_EQ(cairn_checkpoint_program_ended(pool_.get(), "host:1:1", 3), -EINVAL);
 }
 
 // What is read later is right as well.

@@ -87,8 +87,9 @@ class Shortage(CairnCase):
                        f"head -c {20 * MIB} /dev/zero > {self.dir}/big", env=env)
             self.assertEqual(os.stat(os.path.join(self.dir, "big")).st_size, 20 * MIB)
 
-    @unittest.skipIf(cairn_case.HAS_SHADOW, "AddressSanitizer's own memory reaches the limit")
-    def test_the_limit_of_a_cgroup(self):
+    def enter_group(self, mib):
+        """A memory cgroup of that size: what makes a process enter it, and the file with its
+        limit."""
         found = own_memory_group()
         if os.geteuid() != 0 or found is None:
             self.skipTest("there is no memory cgroup to make one in")
@@ -99,23 +100,41 @@ class Shortage(CairnCase):
             self.skipTest(f"no cgroup can be made here: {error}")
         self.addCleanup(group.rmdir)
         try:
-            (group / limit).write_text(str(96 * MIB), encoding="utf-8")
+            (group / limit).write_text(str(mib * MIB), encoding="utf-8")
         except OSError as error:
             self.skipTest(f"no limit can be set here: {error}")
+        return lambda: (group / "cgroup.procs").write_text(str(os.getpid()), encoding="utf-8"
+                                                           ), group / limit
+
+    @unittest.skipIf(cairn_case.HAS_SHADOW, "AddressSanitizer's own memory reaches the limit")
+    def test_the_limit_of_a_cgroup(self):
+        """A pool that was made elsewhere is larger. The drain was killed, again and again."""
+        enter, file = self.enter_group(96)
         self.cairn("pool", "create", "--size", "256M")
-        # A drain takes memory too.
-        run = self.write_big(
-            "--drain", "never", mib=200, preexec_fn=lambda:
-            (group / "cgroup.procs").write_text(str(os.getpid()), encoding="utf-8"))
+        run = self.write_big(mib=200, preexec_fn=enter)
         self.assertRegex(
             run.err,
             r"cairn run: the memory limit of this cgroup \(96 MiB in"
-            rf" {re.escape(str(group / limit))}\) was reached, so the pool \S+ "
+            rf" {re.escape(str(file))}\) was reached, so the pool \S+ "
             rf"\(256 MiB\) could not grow into its size: {NUMBERS}; ask the batch system for more"
             r" memory, or put the pool on a disk",
         )
         self.assertNotIn("cairn pool grow", run.err)
-        self.cairn("discard", self.dir)
+        self.assertEqual(self.json("status"), [])
+        self.assertGreater(os.stat(os.path.join(self.dir, "big")).st_size, 32 * MIB)
+
+    @unittest.skipIf(cairn_case.HAS_SHADOW, "AddressSanitizer's own memory reaches the limit")
+    def test_a_pool_that_is_larger_than_the_limit_of_a_cgroup(self):
+        """It was made, and its drain was killed."""
+        enter, file = self.enter_group(96)
+        says = ["bytes do not fit, the memory limit of the cgroup", str(96 * MIB), str(file)]
+        self.refused("run", "--pool-size", "256M", "--at", self.dir, "--", "true", code=1,
+                     says=says, preexec_fn=enter)
+        self.refused("pool", "create", "--size", "256M", code=1, says=says, preexec_fn=enter)
+        self.assertEqual((os.listdir(self.dir), os.listdir(self.pools)), ([], []))
+        self.cairn("pool", "create", "--size", "40M", preexec_fn=enter)
+        self.refused("pool", "grow", "40M", code=1, says=says, preexec_fn=enter)
+        self.cairn("pool", "create", "all", "--size", "100%", preexec_fn=enter)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,33 @@ class Help(CairnCase):
                 self.assertLessEqual(len(line), 110, line)
         for command in COMMANDS:
             self.assertRegex(overview, rf"\n  {command} ")
-        for option in [
-                "--json", "--pool-dir", "--pool-size", "--pool-name", "--drain-mode",
-                "--durability", "--log-level"
-        ]:
-            self.assertIn(option, overview)
+        self.assertIn("--json", overview)
         self.assertEqual(self.cairn("help", "--names").out.split(), COMMANDS)
+
+    def test_overview_begins_with_the_commands(self):
+        """Whoever asks for the first time looks for a command, not for a key."""
+        overview = self.cairn("--help").out
+        self.assertRegex(overview, r"\A(.+\n\n){2}Commands:\n  run ")
+        self.assertEqual(overview, self.cairn("help").out)
+        self.assertIn("cairn help configuration", " ".join(overview.split()))
+        self.assertLess(len(overview.split("\n")), 60)
+        for key in self.keys():
+            if key != "pool.size":  # the example
+                self.assertNotIn("--" + key.replace(".", "-"), overview)
+
+    def keys(self):
+        return [line.split()[0] for line in self.cairn("config").out.splitlines()[1:]]
+
+    def test_help_of_the_configuration(self):
+        text = self.cairn("help", "configuration").out
+        names = self.keys()
+        self.assertIn("pool.size", names)
+        for key in names:
+            word = key.replace(".", "-")
+            variable = "CAIRN_" + word.replace("-", "_").upper()
+            self.assertRegex(text, rf"\n  {re.escape(key)} ")
+            self.assertIn(f"{variable}, --{word}", " ".join(text.split()))
+        self.refused("help", "configuratoin", code=2, says="did you mean configuration?")
 
     def test_exit_codes_are_documented(self):
         self.assertRegex(self.cairn("--help").out, r"Exit codes:[^.]*0 done; 1 failed")

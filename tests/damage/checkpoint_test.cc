@@ -8,7 +8,7 @@
 
 #include "base/crc32c_bulk.h"
 #include "checkpoint/counted_arrays.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/store/manifest.h"
 
 namespace cairn::test {

@@ -16,7 +16,8 @@ SHOWN = re.compile(r'"/proc/(?:\{|%d|%u|%i|" *\+)|%s/%d/')
 
 ALLOWED = {
     "src/base/unused_number.h":
-        "the one place that asks; a yes is certain, and nobody takes a no for life",
+        "the one place that asks, by signal 0 where pidfd_open is missing; a yes is certain, and "
+        "nobody takes a no for life",
     "src/pool/lanes/seats.cc":
         "threads of this process; a thread that gets the number of one that has ended gets its "
         "seat as well",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The installed package serves a stranger's project: by pkg-config (shared and static) and by CMake.
+# The installed package is small, and serves a stranger's project: by pkg-config (shared and static)
+# and by CMake.
 set -euo pipefail
 : "${CAIRN_SOURCE_DIR:?}" "${CAIRN_BUILD_DIR:?}"
 [ -e "$CAIRN_SOURCE_DIR/include/cairn/cairn.h" ] || { echo "no public header yet"; exit 77; }
@@ -8,8 +9,14 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
-cmake --install "$CAIRN_BUILD_DIR" --prefix "$prefix" > "$scratch/install.log" ||
+"$CAIRN_SOURCE_DIR/scripts/install.sh" "$prefix" "$CAIRN_BUILD_DIR" > "$scratch/install.log" 2>&1 ||
   { cat "$scratch/install.log"; exit 1; }
+
+echo "== size"
+tail -4 "$scratch/install.log"
+# What counts lines is larger.
+[ -n "${CAIRN_COVERAGE:-}" ] || [ "$(du -sk "$prefix" | cut -f1)" -le $((30 * 1024)) ] ||
+  { du -ak "$prefix" | sort -n | tail -20; exit 1; }
 
 cat > "$scratch/program.c" << 'END'
 #include <cairn/cairn.h>
@@ -93,6 +100,10 @@ mv "$prefix" "$scratch/elsewhere"
 PKG_CONFIG_PATH=$scratch/elsewhere/lib/pkgconfig pkg-config --cflags cairn | grep -q elsewhere
 if [ -e "$CAIRN_BIN_DIR/cairn" ]; then
   "$scratch/elsewhere/bin/cairn" --version
+  mkdir "$scratch/results"
+  CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB "$scratch/elsewhere/bin/cairn" run \
+    --at "$scratch/results" -- sh -c "echo 42 > $scratch/results/answer"
+  [ "$(cat "$scratch/results/answer")" = 42 ]
   if python3 -c 'import yaml, jsonschema' 2> /dev/null; then
     "$scratch/elsewhere/bin/cairn" bench run -h | grep -q MATRIX
     [ -z "$(find "$scratch/elsewhere" -name __pycache__)" ] ||

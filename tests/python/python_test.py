@@ -100,7 +100,7 @@ class Wheel(unittest.TestCase):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(pathlib.Path(scratch) / "site")
                 self.assert_record(archive)
-            program = "import cairn; print(cairn.version()); cairn.Checkpoint('wheel').close()"
+            program = "import cairn; print(cairn.__version__); cairn.Checkpoint('wheel').close()"
             environment = {
                 **os.environ, "PYTHONPATH": f"{scratch}/site", "CAIRN_POOL_DIR": f"{scratch}/pools",
                 "CAIRN_POOL_SIZE": "32MiB"
@@ -238,6 +238,21 @@ class Checkpoints(unittest.TestCase):
             self.assertIn(cairn.Survives.POOLS, handle.progress().survives)
         records = list((lower / ".cairn-checkpoints/copied").glob("v*.json"))
         self.assertEqual(1, len(records), records)
+
+    def test_a_new_line_keeps_the_copies_of_the_one_before(self):
+        lower = self.scratch / "lines"
+        lower.mkdir()
+        for number, options in (1, {}), (2, {"fresh": True}), (3, {"fresh": True}):
+            with cairn.Checkpoint("lines", lower=lower, lower_keep=1, **options) as checkpoint:
+                checkpoint.define("values", array.array("q", range(100)))
+                checkpoint.write(number)
+        records = lower / ".cairn-checkpoints/lines"
+        self.assertEqual(2, len(list(records.glob("v*.json"))))
+        with cairn.Checkpoint("lines", lower=lower, fresh=True, drop_copies=True) as checkpoint:
+            checkpoint.define("values", array.array("q", range(100)))
+            self.assertEqual(2, len(list(records.glob("v*.json"))))
+            checkpoint.write(4)
+        self.assertEqual(1, len(list(records.glob("v*.json"))))
 
     def test_a_larger_array_repeats_the_stored_one(self):
         with cairn.Checkpoint("cyclic") as checkpoint:

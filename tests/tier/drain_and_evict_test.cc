@@ -14,6 +14,8 @@
 #include <functional>
 #include <thread>
 
+#include "pool/lanes/free_lane.h"
+#include "pool/lanes/recover.h"
 #include "support/pool_stores.h"
 #include "tier/evict_fixture.h"
 #include "tier/killed_at_calls.h"
@@ -309,6 +311,44 @@ TEST_P(DrainAndEvictOnce, KilledAtAnySystemCall) {
   EXPECT_GT(at.calls, 100U);
   EXPECT_GT(own_, 0U);
   EXPECT_GT(lazy_, 0U);
+}
+
+// What a process leaves that was killed amid the bytes of a write, and its recovery.
+void die_while_writing(pool::Pool& pool, uint64_t inode) {
+  media::LivenessLock lock;
+  auto dead = pool::take_lane(pool, media::Inheritance::own, &lock);
+  ASSERT_TRUE(dead.ok()) << last_detail();
+  format::Seat& words = pool.lanes[*dead].seat[0];
+  pool.store(words.epoch, pool.state->epoch.load());
+  pool.store(words.writing, inode);
+  lock.release();
+  pool::recover_if_dead(pool, *dead);
+  EXPECT_EQ(words.writing.load(), 0U) << "it was not recovered";
+}
+
+// While the drain waits for its copy to be durable, a writer dies. The file may have other bytes
+// without another time: it must not count as drained.
+TEST_P(DrainAndEvictOnce, AWriterDiesWhileItsFileIsCopied) {
+  for (const uint32_t round : {1, 2}) {  // the second finds what the first one left
+    SCOPED_TRACE(round);
+    change(round);
+    const bool ended = drains_and_evicts([this](Covered& own) {
+      const uint64_t inode = own.stat("file").ino;
+      set_lower_hook([&own, inode, this](const LowerCall& call) {
+        if (state_->acted != 0 || call.number != SYS_fsync ||
+            !names(call.arguments[0], ".cairn-drain-"))
+          return 0;
+        state_->acted = 1;
+        die_while_writing(capi::fs_of(own.pool).pool, inode);
+        return 0;
+      });
+    });
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(state_->acted, 1);
+    Covered own(pool_, lower_, true);
+    EXPECT_EQ(own.stat("file").flags & CAIRN_FILE_LAZY, 0U) << "its bytes were dropped";
+    EXPECT_NE(own.stat("other").flags & CAIRN_FILE_LAZY, 0U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Once, DrainAndEvictOnce, testing::Values(size_t{0}));

@@ -265,6 +265,7 @@ TEST_F(DrainModeTest, OthersKeepNothingOut) {
   create("dir/new");
   create("mine/new");
   EXPECT_EQ(info().left_out, 2U);
+  EXPECT_EQ(info().kept_back, 2U);
   EXPECT_EQ(info().undrained_files, 0U);
   // As if the directory of lower were another user's.
   auto& files = capi::fs_of(covered->pool);
@@ -275,6 +276,10 @@ TEST_F(DrainModeTest, OthersKeepNothingOut) {
   EXPECT_EQ(get_mode("dir"), CAIRN_DRAIN_INHERIT);
   EXPECT_EQ(get_mode("mine"), CAIRN_DRAIN_NEVER);
   EXPECT_EQ(info().left_out, 1U);
+  EXPECT_EQ(info().kept_back, 1U);
+  set("mine", CAIRN_DRAIN_NEVER);  // as the program wants it
+  EXPECT_EQ(info().left_out, 1U);
+  EXPECT_EQ(info().kept_back, 0U);
   EXPECT_EQ(info().undrained_files, 1U);
 }
 

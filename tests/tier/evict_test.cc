@@ -579,6 +579,29 @@ TEST_F(FullPool, OnlyWhatIsDrainedGoes) {
   for (int i = 0; i <= made; ++i) EXPECT_EQ(covered->read(name_of(i)), pattern(file_size, i)) << i;
 }
 
+// The next run of a job, or one in another directory, could not begin.
+TEST_F(FullPool, DrainedFilesMakeRoomForACover) {
+  start(pool_size);
+  for (int i = 0; create(i) == 0;) ++i;
+  for (int i = 0; covered->create("small-" + std::to_string(i), "x") == 0;) ++i;
+  const std::string elsewhere = lower_ + "-elsewhere";
+  fs::create_directory(elsewhere);
+  cairn_cover_options of_next_job = {};
+  of_next_job.struct_size = sizeof of_next_job;
+  of_next_job.job = "next";
+  for (const std::string& directory : {lower_, elsewhere}) {
+    cairn_cover* cover = nullptr;
+    EXPECT_EQ(cairn_cover_open(covered->pool, directory.c_str(), &of_next_job, &cover), -ENOSPC);
+  }
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  for (const std::string& directory : {lower_, elsewhere}) {
+    cairn_cover* cover = nullptr;
+    EXPECT_EQ(cairn_cover_open(covered->pool, directory.c_str(), &of_next_job, &cover), 0)
+        << cairn_last_error();
+    cairn_cover_close(cover);
+  }
+}
+
 TEST_F(FullPool, OneWriteMayNeedTheRoomOfMany) {
   start(pool_size);
   for (int i = 0; i < 7; ++i) ASSERT_EQ(create(i), 0) << cairn_last_error();

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "cairn/tier.h"
 #include "support/pool_stores.h"
@@ -23,7 +25,7 @@ namespace {
 class MovedTest : public EvictTest {
  protected:
   void SetUp() override {
-    start();
+    start(32 * mib);
     ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "dir", 0755), 0);
     make_drained("file", bytes_);
     make_drained("other", other_);
@@ -48,6 +50,17 @@ class MovedTest : public EvictTest {
     set_lower_hook(nullptr);
     EXPECT_EQ(drained.code, 0) << (drained.problems.empty() ? "" : drained.problems[0]);
     return written;
+  }
+  // Drains in mode close; how many files are left because they are open. No name is removed then.
+  uint64_t drain_while_running() {
+    cairn_while_running what = {};
+    what.struct_size = sizeof what;
+    cairn_drain_report report = {};
+    EXPECT_EQ(
+        cairn_cover_drain_while_running(covered->cover, &what, nullptr, nullptr, nullptr, &report),
+        0)
+        << cairn_last_error();
+    return what.postponed_files;
   }
   // `drain()` gives lower's file its new name.
   void expect_linked(const std::string& from, const std::string& to, const std::string& bytes) {
@@ -210,18 +223,63 @@ TEST_F(MovedTest, ExchangedFiles) {
 TEST_F(MovedTest, AnotherFileHasHadItsPlace) {
   ASSERT_EQ(move("file", "postponed"), 0);
   ASSERT_EQ(covered->create("file", std::string(bytes_.size(), 'x')), 0);
-  cairn_while_running what = {};
-  what.struct_size = sizeof what;
   cairn_file* file = open("postponed", O_RDONLY);  // a drain in mode close leaves it
-  cairn_drain_report report = {};
-  ASSERT_EQ(
-      cairn_cover_drain_while_running(covered->cover, &what, nullptr, nullptr, nullptr, &report),
-      0);
-  ASSERT_EQ(what.postponed_files, 1U);
+  ASSERT_EQ(drain_while_running(), 1U);
   cairn_close(file);
   EXPECT_EQ(get(lower_ + "/file"), std::string(bytes_.size(), 'x'));
   ASSERT_EQ(cairn_unlink(covered->pool, covered->top, "file"), 0);
   expect_copied("postponed", bytes_);
+}
+
+// The old name waits in lower, as a link to the same file, while the pool is full and the evicted
+// file gets another time. That is no change of the old name.
+TEST_F(MovedTest, AttributesChangeWhileTheOldNameWaits) {
+  cairn_file* file = open("filler", O_WRONLY | O_CREAT);
+  ASSERT_EQ(cairn_write(file, "open", 4), 4);
+  ASSERT_EQ(move("file", "moved"), 0);
+  ASSERT_EQ(drain_while_running(), 1U);
+  ASSERT_NE(inode_of("file"), 0U);
+  ASSERT_EQ(inode_of("moved"), inode_of("file"));
+  expect_evicted("moved");
+  const std::string filler(mib, 'f');
+  while (cairn_write(file, filler.data(), filler.size()) > 0) continue;
+  constexpr int64_t time = 1'100'000'000'000'000'000;
+  ASSERT_EQ(cairn_utimens(covered->pool, covered->stat("moved").ino, 0, time, time), 0);
+  ASSERT_EQ(drain_while_running(), 1U);
+  ASSERT_TRUE(is_lazy("moved"));
+  EXPECT_NE(inode_of("moved"), inode_of("file"));
+  cairn_close(file);
+  drain();
+  EXPECT_EQ(inode_of("file"), 0U);
+  EXPECT_TRUE(get(lower_ + "/moved") == bytes_);
+  expect_drained(*covered);
+}
+
+// A program that stages a file may wait until the drain has made room.
+TEST_F(MovedTest, ADrainPassesAFileThatIsBeingStaged) {
+  expect_evicted("file");
+  ASSERT_EQ(cairn_chmod(covered->pool, covered->stat("file").ino, 0, 0600), 0);
+  const auto stager = std::this_thread::get_id();
+  std::atomic<bool> over{false};
+  bool in_time = false;
+  std::thread drain_thread;
+  uint64_t stores = 0;
+  set_store_hook(covered->pool, [&](uint64_t) {
+    constexpr uint64_t amid_the_copy = 50;
+    if (std::this_thread::get_id() != stager || ++stores != amid_the_copy) return;
+    drain_thread = std::thread([&] {
+      drain_while_running();
+      over = true;
+    });
+    for (int i = 0; i < 3000 && !over; ++i) usleep(1000);
+    in_time = over;
+  });
+  EXPECT_EQ(covered->write("file", "NEW", 5000), 0);
+  set_store_hook(covered->pool, [](uint64_t) {});
+  ASSERT_TRUE(drain_thread.joinable());
+  drain_thread.join();
+  EXPECT_TRUE(in_time);
+  expect_copied("file", std::string(bytes_).replace(5000, 3, "NEW"));
 }
 
 // --- with its directory ---

@@ -105,6 +105,28 @@ TEST_F(WhileRunningTest, NoNameGoesBeforeWhatMovedIsThere) {
   expect_drained(*covered);
 }
 
+// Another directory gets the name of one that was moved away, while the directory above both is not
+// whole in lower yet. What lower has in the first one does not stay there.
+TEST_F(WhileRunningTest, AnotherDirectoryGetsANameInANewOne) {
+  cairn_pool* pool = covered->pool;
+  for (const char* name : {"new", "new/a", "b"})
+    ASSERT_EQ(cairn_mkdir(pool, covered->top, name, 0755), 0);
+  ASSERT_EQ(covered->create("new/a/first", "first"), 0);
+  ASSERT_EQ(covered->create("b/second", "second"), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(pool, covered->top, "new/open", O_WRONLY | O_CREAT, 0644, &file), 0);
+  ASSERT_EQ(cairn_write(file, "open", 4), 4);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  ASSERT_TRUE(fs::exists(lower_ + "/new/a/first"));
+  ASSERT_EQ(cairn_rename(pool, covered->top, "new/a", covered->top, "moved", 0), 0);
+  ASSERT_EQ(cairn_rename(pool, covered->top, "b", covered->top, "new/a", 0), 0);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/new/a/second"), "second");
+  EXPECT_FALSE(fs::exists(lower_ + "/new/a/first"));
+  ASSERT_EQ(cairn_close(file), 0);
+  expect_drained(*covered);
+}
+
 // All names of a file wait together, so that they stay names of one file.
 TEST_F(WhileRunningTest, TheNamesOfAFileWaitTogether) {
   ASSERT_EQ(covered->create("one", "bytes"), 0);

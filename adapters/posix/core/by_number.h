@@ -15,6 +15,7 @@ namespace posix::by_number {
 void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset);
 int munmap(void* address, size_t size);
 void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address);
+int remap_file_pages(void* address, size_t size, int protection, size_t page, int flags);
 int msync(void* address, size_t size, int flags);
 int madvise(void* address, size_t size, int advice);
 

@@ -3,7 +3,6 @@
 #include <alloca.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -57,28 +56,31 @@ const char* own_path() {
   return found_path;
 }
 
-struct Program {
-  const char* name;
-  char* const* arguments;
-};
+bool is_there(const char* path, struct stat* st) {
+  return system_call(SYS_newfstatat, AT_FDCWD, path, st, 0) == 0;
+}
 
-// As execve wants it for this program. A script's interpreter has the script's name among its
-// arguments; from there on they are the script's, and by that name the system shows the process.
+AT_START_CODE bool is_same(const char* one, const char* other) {
+  for (; *one != '\0' && *one == *other; ++one, ++other) keep_loop();
+  return *one == *other;
+}
+
+}  // namespace
+
 Program own_program(char* const* arguments) {
   constexpr const char* itself = "/proc/self/exe";
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   struct stat named;
   struct stat running;
-  const bool same = name != nullptr && syscall(SYS_newfstatat, AT_FDCWD, name, &named, 0) == 0 &&
-                    syscall(SYS_newfstatat, AT_FDCWD, itself, &running, 0) == 0 &&
+  const bool same = name != nullptr && is_there(name, &named) && is_there(itself, &running) &&
                     named.st_dev == running.st_dev && named.st_ino == running.st_ino;
   if (same) return {name, arguments};
   for (size_t i = 1; name != nullptr && arguments[0] != nullptr && arguments[i] != nullptr; ++i)
-    if (strcmp(arguments[i], name) == 0) return {name, arguments + i};
+    if (is_same(arguments[i], name)) return {name, arguments + i};
   return {itself, arguments};
 }
 
-}  // namespace
+bool is_own(const char* entry) { return strcmp(entry, own_path()) == 0; }
 
 size_t room_for(const char* list) { return strlen(list) + 1 + strlen(own_path()) + 1; }
 

@@ -45,8 +45,25 @@ int run_program(const char* path, char* const* arguments, char* const* environme
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
 
 struct Found;
-// Runs a program of the cover that has been found, or is open, and had this path. A negative errno.
-int run_elf(const Found& found, const char* path, char* const* arguments, char* const* environment);
+class Needs;
+// Runs a program of the cover that has been found, or is open, and had this path. `needs` is looked
+// for with the environment's LD_LIBRARY_PATH. A negative errno.
+int run_elf(const Found& found, const char* path, Needs& needs, char* const* arguments,
+            char* const* environment);
+
+// A program or script outside of the cover, as execveat takes it, and with a path that leads to it.
+struct OutsideFile {
+  const char* path;
+  const char* name;  // that its interpreter gets
+  int dir;
+  const char* in_dir;
+  int flags;
+
+  int start(char* const* arguments, char* const* environment) const;
+};
+// Runs it, with what it needs of the cover. -1 and errno.
+int run_outside(const OutsideFile& file, char* const* arguments, char* const* environment,
+                int depth);
 
 // Where execvp would find `name`: the n-th candidate into `path`. False: no more.
 bool candidate(const char* name, int n, char* path, size_t capacity);

@@ -70,7 +70,25 @@ static int run_open(int fd, const table::Use& use, char* const* arguments,
   if (fd_path::path_of(use.get(), path, sizeof path) <
       0)  // it has none, and nothing lies beside it
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  return run_elf(found, path, arguments, environment);
+  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
+  return run_elf(found, path, needs, arguments, environment);
+}
+
+// As execveat.
+static int run_outside_at(int dir, const char* in_dir, char* const* arguments,
+                          char* const* environment, int flags) {
+  char path[PATH_MAX + 32];
+  char name[PATH_MAX + 32];
+  const bool is_below = in_dir[0] != '/' && dir != AT_FDCWD;
+  const char* slash = in_dir[0] == '\0' ? "" : "/";
+  snprintf(path, sizeof path, "/proc/self/fd/%d%s%.4096s", dir, slash, in_dir);
+  snprintf(name, sizeof name, "/dev/fd/%d%s%.4096s", dir, slash, in_dir);
+  const OutsideFile file = {is_below ? path : in_dir, is_below ? name : in_dir, dir, in_dir, flags};
+  struct stat st;
+  if ((flags & AT_SYMLINK_NOFOLLOW) != 0 &&
+      (real::lstat(file.path, &st) != 0 || S_ISLNK(st.st_mode)) && in_dir[0] != '\0')
+    return file.start(arguments, environment);  // which fails
+  return run_outside(file, arguments, environment, 0);
 }
 
 static bool can_read(char* const* arguments, char* const* environment) {
@@ -137,6 +155,8 @@ static int run_descriptor(int fd, char* const* arguments, char* const* environme
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
+  const Preloads preloads(environment);
+  environment = preloads.environment();
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   char* const* all = handover.environment(environment, room);
@@ -144,7 +164,7 @@ static int run_descriptor(int fd, char* const* arguments, char* const* environme
   if (use) {
     fail(run_open(fd, use, arguments, all));
   } else {
-    real::fexecve(fd, arguments, all);
+    run_outside_at(fd, "", arguments, all, AT_EMPTY_PATH);
   }
   handover.cancel();
   return -1;
@@ -184,9 +204,11 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
+  const Preloads preloads(environment);
+  environment = preloads.environment();
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
-  real::execveat(dir, path, arguments, handover.environment(environment, room), flags);
+  run_outside_at(dir, path, arguments, handover.environment(environment, room), flags);
   handover.cancel();
   return -1;
 }

@@ -19,6 +19,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/preload.h"
 #include "posix/core/process.h"
+#include "posix/core/sanitizer_first.h"
 #include "posix/core/self_exe.h"
 #include "posix/credentials/pool_owner.h"
 #include "posix/fd/descriptor.h"
@@ -327,6 +328,7 @@ __attribute__((constructor)) static void start(int, char** arguments, char** env
   if (environ == nullptr) environ = environment;
   if (active()) {
     preload::start_again_if_not_last(arguments, environ);
+    sanitizer::take_out();
     Given::take_out();
     streams::install();
     if (const char* value = getenv("CAIRN_CWD")) {

@@ -11,6 +11,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/process.h"
 #include "posix/credentials/permission.h"
+#include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/libraries.h"
@@ -20,8 +21,6 @@
 #include "posix/path/result.h"
 
 namespace posix {
-
-constexpr int kMostInterpreters = 5;  // as the kernel follows scripts of scripts
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth);
 
@@ -106,40 +105,37 @@ static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   return got;
 }
 
-// "#!INTERPRETER [ARGUMENT]": the interpreter gets the argument, the script's path, and the
-// arguments.
-static int run_script(char* line, const char* path, char* const* arguments,
+// The interpreter gets the argument, the script's path, and the arguments.
+static int run_script(const ScriptLine& line, const char* path, char* const* arguments,
                       char* const* environment, int depth) {
-  char* interpreter = line + 2;
-  interpreter += strspn(interpreter, " \t");
-  char* end = interpreter + strcspn(interpreter, " \t\n");
-  char* argument = end + strspn(end, " \t");
-  argument[strcspn(argument, "\n")] = '\0';
-  size_t length = strlen(argument);
-  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t'))
-    argument[--length] = '\0';
-  *end = '\0';
-  if (interpreter[0] == '\0') return fail(-ENOEXEC);
+  if (depth >= kMostInterpreters) return fail(-ELOOP);
+  if (line.interpreter[0] == '\0') return fail(-ENOEXEC);
   size_t count = 0;
   while (arguments != nullptr && arguments[count] != nullptr) ++count;
   auto** all = static_cast<char**>(malloc((count + 4) * sizeof(char*)));
   if (all == nullptr) return fail(-ENOMEM);
   size_t n = 0;
-  all[n++] = interpreter;
-  if (length > 0) all[n++] = argument;
+  all[n++] = const_cast<char*>(line.interpreter);
+  if (line.argument[0] != '\0') all[n++] = const_cast<char*>(line.argument);
   all[n++] = const_cast<char*>(path);
   for (size_t i = 1; i < count; ++i) all[n++] = arguments[i];
   all[n] = nullptr;
-  run(interpreter, all, environment, depth + 1);
+  run(line.interpreter, all, environment, depth + 1);
   free(all);
   return -1;
 }
 
-int run_elf(const Found& found, const char* path, char* const* arguments,
+static int check_interpreter_of(const Found& found, const char* path) {
+  Elf elf;
+  return elf.read(found.st.ino, found.st.generation) ? check_interpreter(elf, path) : 0;
+}
+
+int run_elf(const Found& found, const char* path, Needs& needs, char* const* arguments,
             char* const* environment) {
-  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
   Loadable program;
-  int error = needs.prepare(found, path, &program);
+  int error = check_interpreter_of(found, path);
+  if (error == 0) error = needs.prepare(found, path, &program);
+  if (error == 0) error = needs.prepare_preloads(environment);
   if (error < 0) return error;
   const Given given(needs, environment);
   char copy[32];
@@ -158,7 +154,7 @@ int run_elf(const Found& found, const char* path, char* const* arguments,
 }
 
 // Returns a negative errno.
-static int run_covered(const Found& found, const char* path, char* const* arguments,
+static int run_covered(const Found& found, const char* path, Needs& needs, char* const* arguments,
                        char* const* environment, int depth) {
   if (!S_ISREG(found.st.mode)) return -EACCES;
   int error = permitted(found.st, X_OK);
@@ -167,48 +163,80 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   ssize_t got = head_of(found.st, head, sizeof head - 1);
   if (got < 0) return static_cast<int>(got);
   head[got] = '\0';
-  if (got >= 2 && head[0] == '#' && head[1] == '!') {
-    if (depth >= kMostInterpreters) return -ELOOP;
-    head[strcspn(head, "\n")] = '\0';
-    run_script(head, path, arguments, environment, depth);
+  ScriptLine line;
+  if (take_script_line(head, &line)) {
+    run_script(line, path, arguments, environment, depth);
     return -errno;
   }
   if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return -ENOEXEC;
-  return run_elf(found, path, arguments, environment);
+  return run_elf(found, path, needs, arguments, environment);
 }
 
-// Handlers of faults start a debugger on stacks of a few pages: what needs much room is no part of
-// frames that do not need it, whichever compiler there is.
-[[gnu::noinline]] static int run_with_copies(const char* path, const char* library_path,
-                                             char* const* arguments, char* const* environment) {
-  Needs needs(library_path, false);
-  if (const int error = needs.prepare_outside(path); error < 0) return fail(error);
+static int check_interpreter_outside(const char* path) {
+  const int fd = real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // it may be a FIFO
+  Elf elf;
+  const int error = fd >= 0 && elf.read(fd) ? check_interpreter(elf, path) : 0;
+  if (fd >= 0) real::close(fd);
+  return error;
+}
+
+// A script is given to its interpreter here, a program gets libraries of the cover. Handlers of
+// faults start a debugger on stacks of a few pages: what needs much room is no part of frames that
+// do not need it, whichever compiler there is.
+[[gnu::noinline]] static int run_needing(const OutsideFile& file, char* const* arguments,
+                                         char* const* environment, int depth) {
+  char head[kHead];
+  ScriptLine line;
+  if (read_script_line(file.path, head, &line)) {
+    if (real::access(file.path, X_OK) != 0) return -1;
+    const bool is_below = file.name != file.path;  // whose interpreter cannot open a closed one
+    if (is_below && (real::fcntl(file.dir, F_GETFD, nullptr) & FD_CLOEXEC) != 0)
+      return fail(-ENOENT);
+    return run_script(line, file.name, arguments, environment, depth);
+  }
+  if (const int error = check_interpreter_outside(file.path); error < 0) return fail(error);
+  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
+  int error = needs.prepare_program(file.path);
+  if (error == 0) error = needs.prepare_preloads(environment);
+  if (error < 0) return fail(error);
   const Given given(needs, environment);
-  return real::execve(path, arguments, given.environment());
+  return file.start(arguments, given.environment());
 }
 
-// What lies outside may need libraries of the cover.
-static int run_outside(const char* path, char* const* arguments, char* const* environment) {
-  tell_if_passing_by(path, path, arguments);
+int OutsideFile::start(char* const* arguments, char* const* environment) const {
+  return dir == AT_FDCWD && flags == 0 ? real::execve(in_dir, arguments, environment)
+                                       : real::execveat(dir, in_dir, arguments, environment, flags);
+}
+
+int run_outside(const OutsideFile& file, char* const* arguments, char* const* environment,
+                int depth) {
+  tell_if_passing_by(file.path, file.name, arguments);
   const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
-  if (!may_need_covered(path, library_path)) return real::execve(path, arguments, environment);
-  return run_with_copies(path, library_path, arguments, environment);
+  if (!start_needs_covered(file.path, library_path) && !preloads_may_need_covered(environment))
+    return file.start(arguments, environment);
+  return run_needing(file, arguments, environment, depth);
+}
+
+static int run_outside(const char* path, char* const* arguments, char* const* environment,
+                       int depth) {
+  return run_outside({path, path, AT_FDCWD, path, 0}, arguments, environment, depth);
 }
 
 [[gnu::noinline]] static int run_found(const char* path, char* const* arguments,
                                        char* const* environment, int depth) {
+  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
   for (Looks looks;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
-    if (found.outside()) return run_outside(found.path, arguments, environment);
-    error = run_covered(found, path, arguments, environment, depth);
+    if (found.outside()) return run_outside(found.path, arguments, environment, depth);
+    error = run_covered(found, path, needs, arguments, environment, depth);
     if (!looks.again(&error)) return fail(error);
   }
 }
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
-  return outside(path) ? run_outside(path, arguments, environment)
+  return outside(path) ? run_outside(path, arguments, environment, depth)
                        : run_found(path, arguments, environment, depth);
 }
 

@@ -9,6 +9,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/process.h"
 #include "posix/fd/descriptor.h"
+#include "posix/loader/libraries.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 
@@ -41,7 +42,9 @@ static void heed_keys() {
 }
 
 static bool child_needs_us() {
-  return active() && (cwd::where() == cwd::Where::kCovered || has_inheritable_files());
+  return active() && (cwd::where() == cwd::Where::kCovered || has_inheritable_files() ||
+                      may_need_covered(value_of(environ, "LD_LIBRARY_PATH")) ||
+                      Preloads::may_need_covered(environ));
 }
 
 static int spawn_shell(const char* command, const posix_spawn_file_actions_t* actions,

@@ -10,6 +10,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/process.h"
 #include "posix/core/user_memory.h"
+#include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
@@ -226,7 +227,8 @@ static int spawn(pid_t* pid, const Order& order) {
                                                    order.arguments, order.environment)
                                : EFAULT;
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
-      may_need_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
+      start_needs_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
+      Preloads::may_need_covered(order.environment) ||
       has_to_tell(order.path, order.arguments))  // on the standard error of the child
     return spawn_by_fork(pid, order);
   // Files that other threads open meanwhile are not the child's to have: describing them, too,

@@ -81,6 +81,12 @@ class Where {
     read_mount(name);
   }
   [[nodiscard]] bool is_known() const { return directory_[0] == '/' && mount_[0] != '\0'; }
+  // As the pool's own directory is; /tmp and /dev/shm are not.
+  [[nodiscard]] bool is_closed_to_all_but(uid_t user) const {
+    struct stat st;
+    return is_known() && real::stat(directory_, &st) == 0 && S_ISDIR(st.st_mode) &&
+           (st.st_uid == user || st.st_uid == 0) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  }
   [[nodiscard]] bool is_same(const Where& other) const {
     return is_known() && strcmp(directory_, other.directory_) == 0 &&
            strcmp(mount_, other.mount_) == 0;
@@ -109,7 +115,10 @@ class Where {
 
 bool lies_beside(int fd, int own) {
   const int before = errno;
-  const bool lies = Where(fd).is_same(Where(own));
+  const Where where(own);
+  struct stat st;
+  const bool lies = real::fstat(own, &st) == 0 && where.is_closed_to_all_but(st.st_uid) &&
+                    Where(fd).is_same(where);
   errno = before;
   return lies;
 }

@@ -18,9 +18,10 @@ const char* read(int fd, char* text, size_t capacity);
 // system, and has it been removed? No other user can give a link this owner there.
 bool is_like(int fd, int own);
 
-// Does it lie in the same directory as `own`, and in the same mount? That directory is closed to
-// other users. So no process of ours can have been led to make this link for another user, as by an
-// archive that it unpacks.
+// Does it lie in the same directory as `own`, and in the same mount, and can no other user write to
+// that directory? Where a process cannot make links in the pool's own one, nothing is. So no
+// process of ours can have been led to make this link for another user, as by an archive that it
+// unpacks.
 bool lies_beside(int fd, int own);
 
 }  // namespace posix::descriptor_link

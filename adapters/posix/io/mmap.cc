@@ -193,6 +193,12 @@ static bool is_ours(void* address, size_t size) {
   return find(number(address), number(address) + rounded(size)) != nullptr;
 }
 
+// The kernel would map other pages of the pool's segment, which hold other files.
+template <typename Other>
+static int remap_pages_any(void* address, size_t size, Other other) {
+  return is_ours(address, size) ? refuse("remap_file_pages", "a mapping", EINVAL) : told(other());
+}
+
 template <typename Other>
 static int sync_any(void* address, size_t size, int flags, Other other) {
   if (!is_ours(address, size)) return other();
@@ -243,6 +249,12 @@ int munmap(void* address, size_t size) {
 void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
   return remap_any(address, size, new_size, flags, new_address,
                    [=] { return real::mremap(address, size, new_size, flags, new_address); });
+}
+
+int remap_file_pages(void* address, size_t size, int protection, size_t page, int flags) {
+  return remap_pages_any(address, size, [=] {
+    return real::remap_file_pages(address, size, protection, page, flags);
+  });
 }
 
 int msync(void* address, size_t size, int flags) {
@@ -298,6 +310,14 @@ void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_a
   };
   if (is_behind_us()) return kernel();
   return remap_any(address, size, new_size, flags, new_address, kernel);
+}
+
+int remap_file_pages(void* address, size_t size, int protection, size_t page, int flags) {
+  const auto kernel = [=] {
+    return static_cast<int>(real::syscall(SYS_remap_file_pages, word(address), word(size),
+                                          protection, word(page), flags, 0));
+  };
+  return is_behind_us() ? kernel() : remap_pages_any(address, size, kernel);
 }
 
 int msync(void* address, size_t size, int flags) {

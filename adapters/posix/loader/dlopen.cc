@@ -41,7 +41,7 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
     if (one->elsewhere) continue;
     // A library that needs it without naming it finds its symbols in the global scope.
-    const bool global = one->nameless && one->loadable.copied;
+    const bool global = one->nameless && (one->loadable.copied || one->hidden);
     void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
     one->handle = global ? nullptr : handle;
   }
@@ -52,11 +52,35 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
   return loaded;
 }
 
-// No file has that name: for the text that dlerror gives.
-static void* refuse(const char* path, int error, Loadable* loadable, int flags) {
-  snprintf(loadable->path, sizeof loadable->path, "%.3000s (its copy in memory: %s)", path,
-           strerror(-error));
-  return real::dlopen(loadable->path, flags);
+// For the text that dlerror gives. No file has a name that ends in a slash.
+static void* refuse(const char* path, const char* why, int flags) {
+  char none[PATH_MAX];
+  snprintf(none, sizeof none, "%.3000s (%.900s)/", path, why);
+  return real::dlopen(none, flags);
+}
+
+static void* refuse(const char* path, int error, int flags) {
+  char why[256];
+  snprintf(why, sizeof why, "its copy in memory: %s", strerror(-error));
+  return refuse(path, why, flags);
+}
+
+static void* find_none(const char* path, int flags) {
+  if (real::access(path, F_OK) == 0)
+    return refuse(path, "only the directory below the cover has it; drain, or remove it there",
+                  flags);
+  char none[PATH_MAX];
+  snprintf(none, sizeof none, "%.4000s/", path);
+  return real::dlopen(none, flags);
+}
+
+static void* load_outside(const char* path, int flags) {
+  if (!may_need_covered(path, library_path)) return real::dlopen(path, flags);
+  Needs needs(library_path, true);
+  Loadable loadable;
+  if (const int error = needs.prepare_outside(path); error < 0) return refuse(path, error, flags);
+  snprintf(loadable.path, sizeof loadable.path, "%s", path);
+  return load(needs, &loadable, flags);
 }
 
 static void* load_covered(const char* path, int flags) {
@@ -64,12 +88,12 @@ static void* load_covered(const char* path, int flags) {
   Loadable loadable;
   for (Looks looks;;) {
     Found found;
-    if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
-    if (found.outside()) return real::dlopen(found.path, flags);
+    if (find_existing(AT_FDCWD, path, 0, &found) < 0) return find_none(path, flags);
+    if (found.outside()) return load_outside(found.path, flags);
     int error = needs.prepare(found, path, &loadable);
     if (looks.again(&error)) continue;
     if (error == 0) return load(needs, &loadable, flags);
-    return refuse(path, error, &loadable, flags);
+    return refuse(path, error, flags);
   }
 }
 
@@ -108,16 +132,7 @@ static void* load_named(const char* name, int flags, void* address) {
   Needs needs(library_path, true);
   const int found = needs.prepare_named(name, asker_at(address, room), &loadable);
   if (found == Needs::kNotByThatWay) return real::dlopen(name, flags);
-  return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, &loadable, flags);
-}
-
-static void* load_outside(const char* path, int flags) {
-  Needs needs(library_path, true);
-  Loadable loadable;
-  if (const int error = needs.prepare_outside(path); error < 0)
-    return refuse(path, error, &loadable, flags);
-  snprintf(loadable.path, sizeof loadable.path, "%s", path);
-  return load(needs, &loadable, flags);
+  return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, flags);
 }
 
 // Whose code called dlopen: between it and this function's caller may be the exported name, or not.
@@ -135,8 +150,7 @@ void* serve::dlopen(const char* path, int flags) {
     return load_named(path, flags, is_ours(caller) ? __builtin_return_address(1) : caller);
   }
   if (!outside(path)) return load_covered(path, flags);
-  return may_need_covered(path, library_path) ? load_outside(path, flags)
-                                              : real::dlopen(path, flags);
+  return load_outside(path, flags);
 }
 
 }  // namespace posix

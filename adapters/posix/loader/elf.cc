@@ -99,6 +99,16 @@ bool Elf::needed(size_t n, char* name, size_t capacity, uint64_t* at) const {
   return false;
 }
 
+bool Elf::interpreter(char* buffer, size_t capacity) const {
+  for (size_t i = 0; i < segment_count_; ++i) {
+    const Elf64_Phdr& segment = segments_[i];
+    if (segment.p_type != PT_INTERP) continue;
+    const size_t size = segment.p_filesz < capacity ? segment.p_filesz : capacity;
+    return memchr(buffer, '\0', bytes(segment.p_offset, buffer, size)) != nullptr;
+  }
+  return false;
+}
+
 bool Elf::text(int64_t tag, char* buffer, size_t capacity) const {
   buffer[0] = '\0';
   for (size_t i = 0; i < entry_count_ && entries_[i].d_tag != DT_NULL; ++i) {

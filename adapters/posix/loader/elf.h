@@ -23,6 +23,8 @@ class Elf {
 
   // The n-th library that it needs, and where in the file this is said. False: there are no more.
   bool needed(size_t n, char* name, size_t capacity, uint64_t* at) const;
+  // What the kernel starts with it: PT_INTERP. False: nothing.
+  bool interpreter(char* buffer, size_t capacity) const;
   // A text of the dynamic section: DT_SONAME, DT_RPATH, DT_RUNPATH. "" if there is none.
   bool text(int64_t tag, char* buffer, size_t capacity) const;
 

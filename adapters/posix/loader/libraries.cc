@@ -10,6 +10,7 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/descriptor.h"
+#include "posix/loader/below.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
 #include "posix/path/covered.h"
@@ -17,6 +18,10 @@
 namespace posix {
 
 constexpr int kDeepest = 64;  // libraries that need libraries
+
+constexpr char kOnlyBelow[] =
+    "the directory below the cover has a library of this name that the cover does not show; drain, "
+    "or remove it there";
 
 constexpr int kToLookAt = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
 
@@ -28,18 +33,6 @@ struct Texts {
   char path[PATH_MAX];
 };
 
-// The loader checks nothing. So owner and mode have to be the same, too: where they were changed in
-// the pool, who could write to the file before still can below, and may set its times back.
-static bool is_unchanged_below(const Found& found, const char* path) {
-  struct stat st;
-  if (found.shared || (found.st.flags & CAIRN_FILE_LAZY) == 0 || real::stat(path, &st) != 0)
-    return false;
-  const int64_t changed = st.st_mtim.tv_sec * int64_t{1'000'000'000} + st.st_mtim.tv_nsec;
-  return S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) == found.st.size &&
-         changed == found.st.mtime_ns && st.st_mode == found.st.mode && st.st_uid == found.st.uid &&
-         st.st_gid == found.st.gid;
-}
-
 // Does `name` already mean something in this process?
 static bool is_loaded(const char* name) {
   void* handle = real::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
@@ -50,7 +43,7 @@ static bool is_loaded(const char* name) {
 void Needs::Dropped::add(const Library& library, uint64_t where) {
   if (!library.nameless || count == kMost) return;
   at[count++] = where;
-  if (library.loadable.copied) needed = true;
+  if (library.loadable.copied || library.hidden) needed = true;
 }
 
 int Needs::make_loadable(const Found& found, const char* path, const Above* above, Names* names,
@@ -75,7 +68,7 @@ int Needs::make_loadable(const Found& found, const char* path, const Above* abov
     --depth_;
   }
   snprintf(loadable->path, sizeof loadable->path, "%s", path);
-  if (!dropped.needed && is_unchanged_below(found, path)) return 0;
+  if (!dropped.needed && below::is_unchanged(found, path)) return 0;
   loadable->copied = true;
   loadable->copy = changed_copy(found, dropped.at, dropped.count);
   return loadable->copy < 0 ? loadable->copy : 0;
@@ -90,6 +83,14 @@ Needs::~Needs() {
     first_ = next;
   }
   free(names_.text);
+  free(hidden_);
+}
+
+bool Needs::has_others_below() const {
+  if (is_name_hidden_) return true;
+  for (const Library* one = first_; one != nullptr; one = one->next)
+    if (one->loadable.copied || one->hidden) return true;
+  return false;
 }
 
 void Needs::Names::add(const char* name) {
@@ -130,44 +131,58 @@ Needs::Library* Needs::known(const char* name) const {
   return library;
 }
 
-// What does not lie in the cover may need what does.
-void Needs::look_outside(const char* path, const Above* above, Names* names) {
-  if (depth_ >= kDeepest) return;
+void Needs::refuse(const char* path, int error, const char* why) {
+  if (!told_) log(Level::kWarning, path, ": cannot be loaded: ", why);
+  told_ = true;
+  error_ = error;
+}
+
+// What does not lie in the cover may need what does. True: its DT_SONAME is `name`.
+bool Needs::look_outside(const char* path, const Above* above, Names* names, const char* name) {
+  if (depth_ >= kDeepest) return false;
   const int fd = real::open(path, kToLookAt, 0);
   Elf elf;
   Dropped dropped;
+  char soname[NAME_MAX + 1] = "";
   ++depth_;
-  if (fd >= 0 && elf.read(fd)) look_for(elf, path, above, names, &dropped);
+  if (fd >= 0 && elf.read(fd)) {
+    look_for(elf, path, above, names, &dropped);
+    elf.text(DT_SONAME, soname, sizeof soname);
+  }
   --depth_;
   if (fd >= 0) real::close(fd);
+  if (dropped.needed)
+    refuse(path, -ELIBACC,
+           "it needs a library without a DT_SONAME that is another one below the cover; drain");
+  return strcmp(soname, name) == 0;
 }
 
-const Needs::Library* Needs::add(const char* name, const char* path, const Found& found,
-                                 bool elsewhere, const Above* above) {
+const Needs::Library* Needs::add(const char* name, const Place& place, const Above* above) {
   auto* library = static_cast<Library*>(calloc(1, sizeof(Library)));
   if (library == nullptr) return nullptr;
   library->loadable.copy = -1;
+  library->hidden = place.is_hidden;
   bool named = true;
   int error = 0;
-  if (elsewhere || found.outside()) {
-    const char* real_path = elsewhere ? path : found.path;
+  if (place.elsewhere || place.found.outside()) {
+    const char* real_path = place.elsewhere ? place.path : place.found.path;
     snprintf(library->loadable.path, sizeof library->loadable.path, "%s", real_path);
-    library->elsewhere = elsewhere;
+    library->elsewhere = place.elsewhere && !place.is_hidden;
     // By a symbolic link, of which the loader may know nothing.
-    if (!elsewhere) must_be_given_ = true;
-    look_outside(real_path, above, &library->needs);
+    if (!library->elsewhere) must_be_given_ = true;
+    const bool has_name = look_outside(real_path, above, &library->needs, name);
+    if (place.is_hidden) named = has_name;
   } else {
-    error = make_loadable(found, path, above, &library->needs, &library->loadable, &named, name);
+    error = make_loadable(place.found, place.path, above, &library->needs, &library->loadable,
+                          &named, name);
   }
   if (error < 0) {
-    if (!told_) log(Level::kWarning, path, ": cannot be loaded: ", strerror(-error));
-    told_ = true;
-    error_ = error;
+    refuse(place.path, error, strerror(-error));
     free(library->needs.text);
     free(library);
     return nullptr;
   }
-  if (library->loadable.copied) must_be_given_ = true;
+  if (library->loadable.copied || library->hidden) must_be_given_ = true;
   snprintf(library->name, sizeof library->name, "%s", name);
   library->nameless = !named;
   *end_ = library;
@@ -224,24 +239,33 @@ static bool make_absolute(char* path) {
   return true;
 }
 
-bool Needs::search(const char* list, const char* name, const char* origin, char* path, Found* found,
-                   bool* elsewhere) {
-  if (*elsewhere || (list != nullptr && *list == '\0')) return false;
+void Needs::look_at(const char* path, Place* place) {
+  if (path != place->path) snprintf(place->path, PATH_MAX, "%s", path);
+  if (outside(place->path)) {
+    place->elsewhere = real::access(place->path, R_OK) == 0 && make_absolute(place->path);
+    return;
+  }
+  Found& found = place->found;
+  const bool shown =
+      find_existing(AT_FDCWD, place->path, 0, &found) == 0 &&
+      (found.outside() ? real::access(found.path, R_OK) == 0 : S_ISREG(found.st.mode));
+  if (!place->is_hidden && below::has_hidden(place->path, shown)) {
+    place->is_hidden = true;
+    free(hidden_);
+    hidden_ = strdup(place->path);
+  }
+  if (!shown) return;
+  // From a covered working directory the loader does not get anywhere.
+  if (place->path[0] != '/') must_be_given_ = true;
+  place->is_covered = make_absolute(place->path);
+}
+
+void Needs::search(const char* list, const char* name, const char* origin, Place* place) {
+  if (list != nullptr && *list == '\0') return;
   const char* entry;
   size_t length;
-  while (next_of(&list, &entry, &length) && !*elsewhere) {
-    if (!join(entry, length, name, origin, path)) continue;
-    if (outside(path)) {
-      *elsewhere = real::access(path, R_OK) == 0 && make_absolute(path);
-    } else if (find_existing(AT_FDCWD, path, 0, found) == 0 &&
-               (found->outside() ? real::access(found->path, R_OK) == 0
-                                 : S_ISREG(found->st.mode))) {
-      // From a covered working directory the loader does not get anywhere.
-      if (path[0] != '/') must_be_given_ = true;
-      return make_absolute(path);
-    }
-  }
-  return false;
+  while (!place->is_settled() && next_of(&list, &entry, &length))
+    if (join(entry, length, name, origin, place->path)) look_at(place->path, place);
 }
 
 // Libraries may need each other.
@@ -265,21 +289,24 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
   uint64_t at;
   for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
     const char* name = texts->name;
-    if (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') != nullptr) continue;
+    const bool is_path = strchr(name, '/') != nullptr;
+    if (name[0] == '\0' || strlen(name) > (is_path ? PATH_MAX - 1 : NAME_MAX)) continue;
     names->add(name);
     const Library* library = known(name);
     if (library == nullptr) {
       if (is_among(&own, name) || (loading_ && is_loaded(name))) continue;
-      bool elsewhere = false;
-      Found found;
-      bool is_covered = false;
-      for (const Above* one = has_runpath ? nullptr : &own; one != nullptr; one = one->next)
-        is_covered =
-            is_covered || search(one->rpath, name, one->path, texts->path, &found, &elsewhere);
-      is_covered = is_covered ||
-                   search(library_path_, name, path, texts->path, &found, &elsewhere) ||
-                   search(texts->runpath, name, path, texts->path, &found, &elsewhere);
-      if (is_covered || elsewhere) library = add(name, texts->path, found, elsewhere, &own);
+      Place place = {.path = texts->path, .found = {}};
+      if (is_path) {
+        look_at(name, &place);
+      } else {
+        for (const Above* one = has_runpath ? nullptr : &own; one != nullptr; one = one->next)
+          search(one->rpath, name, one->path, &place);
+        search(library_path_, name, path, &place);
+        search(texts->runpath, name, path, &place);
+      }
+      if (place.is_settled()) library = add(name, place, &own);
+      if (!place.is_settled() && place.is_hidden)
+        refuse(hidden_ == nullptr ? name : hidden_, -ELIBACC, kOnlyBelow);
     }
     if (library != nullptr) dropped->add(*library, at);
   }
@@ -306,24 +333,28 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
 int Needs::prepare_outside(const char* path) {
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
-  if (fits && make_absolute(whole)) look_outside(whole, nullptr, &names_);
+  if (fits && make_absolute(whole)) look_outside(whole, nullptr, &names_, "");
   free(whole);
   return error_;
 }
 
+int Needs::prepare_program(const char* path) {
+  char* whole = real::realpath(path, nullptr);
+  const int error = prepare_outside(whole == nullptr ? path : whole);
+  free(whole);
+  return error;
+}
+
 int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadable) {
-  bool elsewhere = false;
-  Found found;
-  char* path = loadable->path;
-  const char* rpath = asker.runpath == nullptr ? asker.rpath : nullptr;
-  const bool is_covered = search(rpath, name, asker.path, path, &found, &elsewhere) ||
-                          search(library_path_, name, asker.path, path, &found, &elsewhere) ||
-                          search(asker.runpath, name, asker.path, path, &found, &elsewhere);
-  if (elsewhere || (is_covered && found.outside())) {
-    if (!elsewhere) snprintf(path, PATH_MAX, "%s", found.path);
-    return 0;
-  }
-  return is_covered ? prepare(found, path, loadable) : kNotByThatWay;
+  Place place = {.path = loadable->path, .found = {}};
+  if (asker.runpath == nullptr) search(asker.rpath, name, asker.path, &place);
+  search(library_path_, name, asker.path, &place);
+  search(asker.runpath, name, asker.path, &place);
+  is_name_hidden_ = place.is_hidden;
+  if (place.is_covered && !place.found.outside()) return prepare(place.found, place.path, loadable);
+  if (place.is_covered) snprintf(place.path, PATH_MAX, "%s", place.found.path);
+  if (place.is_settled()) return prepare_outside(place.path);
+  return place.is_hidden ? -ELIBACC : kNotByThatWay;
 }
 
 static bool leads_into_cover(const char* list, const char* origin, char* path) {
@@ -340,21 +371,47 @@ bool may_need_covered(const char* library_path) {
   return leads_into_cover(library_path, nullptr, path);
 }
 
+// By its RPATH or RUNPATH, with this path as its own.
+static bool lists_cover(const Elf& elf, Texts* texts) {
+  return (elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath) &&
+          leads_into_cover(texts->runpath, texts->name, texts->path)) ||
+         (elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath) &&
+          leads_into_cover(texts->rpath, texts->name, texts->path));
+}
+
+// The loader takes a program's $ORIGIN from the file itself, and a library's from the name that led
+// to it.
+static bool lists_cover_from_anywhere(const Elf& elf, int fd, const char* path, Texts* texts) {
+  if (snprintf(texts->name, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(texts->name) &&
+      lists_cover(elf, texts))
+    return true;
+  if (strchr(texts->runpath, '$') == nullptr && strchr(texts->rpath, '$') == nullptr) return false;
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = real::readlink(link, texts->name, PATH_MAX - 1);
+  if (length <= 0 || texts->name[0] != '/') return false;
+  texts->name[length] = '\0';
+  return lists_cover(elf, texts);
+}
+
+bool may_need_covered(const Elf& elf, int fd, const char* path) {
+  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
+  if (texts == nullptr) return false;
+  texts->runpath[0] = texts->rpath[0] = '\0';
+  bool may = lists_cover_from_anywhere(elf, fd, path, texts);
+  uint64_t at;
+  for (size_t n = 0; !may && elf.needed(n, texts->name, sizeof texts->name, &at); ++n)
+    may = strchr(texts->name, '/') != nullptr && !outside(texts->name);
+  free(texts);
+  return may;
+}
+
 bool may_need_covered(const char* path, const char* library_path) {
   if (may_need_covered(library_path)) return true;
-  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
-  const int fd = texts == nullptr ? -1 : real::open(path, kToLookAt, 0);
+  const int fd = real::open(path, kToLookAt, 0);
   Elf elf;
-  bool may = false;
-  if (fd >= 0 && elf.read(fd) && snprintf(texts->name, PATH_MAX, "%s", path) < PATH_MAX &&
-      make_absolute(texts->name)) {
-    elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
-    elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
-    may = leads_into_cover(texts->runpath, texts->name, texts->path) ||
-          leads_into_cover(texts->rpath, texts->name, texts->path);
-  }
+  const bool may = fd >= 0 && elf.read(fd) && may_need_covered(elf, fd, path);
   if (fd >= 0) real::close(fd);
-  free(texts);
   return may;
 }
 

@@ -48,10 +48,15 @@ class Needs {
   // Makes what was found under this absolute path loadable. 0 or a negative errno, also where that
   // is so of something that it needs: the loader would find what lies below.
   int prepare(const Found& found, const char* path, Loadable* loadable);
-  // The same for what a file outside of the cover needs.
+  // The same for what a library outside of the cover needs, or a program, whose $ORIGIN is where
+  // its symbolic links lead.
   int prepare_outside(const char* path);
+  int prepare_program(const char* path);
+  // ... and what the libraries outside of the cover need that LD_PRELOAD names.
+  int prepare_preloads(char* const* environment);
   // Looks for a library that `asker` asks for without a path, as the loader does. 0,
-  // kNotByThatWay, or a negative errno.
+  // kNotByThatWay, or a negative errno: -ELIBACC if only the loader would find one, below the
+  // cover.
   static constexpr int kNotByThatWay = 1;
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
@@ -62,9 +67,10 @@ class Needs {
     void add(const char* name);
   };
   struct Library {
-    char name[NAME_MAX + 1];  // as it was asked for
-    bool nameless;            // has no DT_SONAME of this name
-    bool elsewhere;           // and found by the loader itself
+    char name[PATH_MAX];  // as it was asked for
+    bool nameless;        // has no DT_SONAME of this name
+    bool elsewhere;       // and found by the loader itself
+    bool hidden;          // the loader would find another one, which the cover does not show
     Loadable loadable;
     void* handle;  // while it is held for who needs it
     Names needs;
@@ -79,6 +85,8 @@ class Needs {
   const Library* as_found();
   // The loader would not find all of them by itself.
   bool must_be_given() const { return must_be_given_; }
+  // ... or would find others below the cover.
+  bool has_others_below() const;
 
  private:
   // Who needs a library is looked at for its RPATH, and who needs that one.
@@ -86,6 +94,15 @@ class Needs {
     const char* rpath;
     const char* path;
     const Above* next;
+  };
+  // Where a name leads, looked for in one list of directories after the other.
+  struct Place {
+    char* path;  // of PATH_MAX
+    Found found;
+    bool is_covered = false;
+    bool elsewhere = false;
+    bool is_hidden = false;  // before that, the loader finds one that the cover does not show
+    bool is_settled() const { return is_covered || elsewhere; }
   };
   struct Dropped {
     static constexpr size_t kMost = 64;
@@ -97,11 +114,11 @@ class Needs {
 
   Library* known(const char* name) const;
   static bool is_among(const Above* above, const char* name);
-  bool search(const char* list, const char* name, const char* origin, char* path, Found* found,
-              bool* elsewhere);
-  const Library* add(const char* name, const char* path, const Found& found, bool elsewhere,
-                     const Above* above);
-  void look_outside(const char* path, const Above* above, Names* names);
+  void search(const char* list, const char* name, const char* origin, Place* place);
+  void look_at(const char* path, Place* place);
+  const Library* add(const char* name, const Place& place, const Above* above);
+  void refuse(const char* path, int error, const char* why);
+  bool look_outside(const char* path, const Above* above, Names* names, const char* name);
   void look_for(const Elf& elf, const char* path, const Above* above, Names* names,
                 Dropped* dropped);
   int make_loadable(const Found& found, const char* path, const Above* above, Names* names,
@@ -111,9 +128,11 @@ class Needs {
   const char* library_path_;
   bool loading_;
   bool must_be_given_ = false;
-  int error_ = 0;  // of something that is needed
+  bool is_name_hidden_ = false;  // of the one that prepare_named looked for
+  int error_ = 0;                // of something that is needed
   bool told_ = false;
   int depth_ = 0;
+  char* hidden_ = nullptr;  // what the loader would find below the cover
   Library* first_ = nullptr;
   Library** end_ = &first_;
   Names names_ = {};  // of the program's needs
@@ -122,8 +141,11 @@ class Needs {
 
 // May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
 bool may_need_covered(const char* library_path);
-// ... or this program or library outside of it, by its own RPATH or RUNPATH?
+// ... or this program or library outside of it, by a path of its own?
 bool may_need_covered(const char* path, const char* library_path);
+bool may_need_covered(const Elf& elf, int fd, const char* path);
+// ... or a library outside of it that LD_PRELOAD names?
+bool preloads_may_need_covered(char* const* environment);
 
 // An environment with the libraries in its LD_PRELOAD, for a program about to be started.
 class Given {
@@ -144,8 +166,8 @@ class Given {
   char* note_ = nullptr;
 };
 
-// An environment whose LD_PRELOAD names nothing that the loader would find otherwise than the cover
-// shows it.
+// An environment whose LD_PRELOAD and LD_AUDIT name nothing that the loader would find otherwise
+// than the cover shows it.
 class Preloads {
  public:
   explicit Preloads(char* const* environment);
@@ -153,11 +175,14 @@ class Preloads {
   Preloads(const Preloads&) = delete;
   Preloads& operator=(const Preloads&) = delete;
   char* const* environment() const { return list_ != nullptr ? list_ : from_; }
+  // Would the loader look for any of the names in the cover?
+  static bool may_need_covered(char* const* environment);
 
  private:
+  static constexpr size_t kVariables = 2;
   char* const* from_;
   char** list_ = nullptr;
-  char* text_ = nullptr;
+  char* texts_[kVariables] = {};
 };
 
 // The value of a variable, or null.

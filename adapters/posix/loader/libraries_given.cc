@@ -12,6 +12,7 @@
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/core/preload.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/libraries.h"
 #include "posix/loader/library_copies.h"
@@ -115,13 +116,20 @@ Given::~Given() {
   free(note_);
 }
 
-// Would the loader look for this entry of LD_PRELOAD in the cover?
-static bool may_be_covered(const char* entry, const char* library_path) {
-  return strchr(entry, '/') == nullptr ? may_need_covered(library_path) : !outside(entry);
+// The variables whose libraries the loader loads into every program.
+static constexpr const char* kLists[] = {kPreload, "LD_AUDIT"};
+
+// Would the loader look in the cover for this entry of such a list, or for what it needs?
+// LD_PRELOAD may name libraries outside of the cover that need some of it: they are given to the
+// program.
+static bool may_be_covered(const char* variable, const char* entry, const char* library_path) {
+  if (strchr(entry, '/') == nullptr) return may_need_covered(library_path);
+  return !outside(entry) || (variable != kPreload && may_need_covered(entry, library_path));
 }
 
 static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   if (strchr(entry, '/') == nullptr) return needs.prepare_named(entry, {}, file);
+  if (outside(entry)) return needs.prepare_outside(entry);
   Found found;
   const int error = find_existing(AT_FDCWD, entry, 0, &found);
   if (error < 0) return error;
@@ -129,33 +137,39 @@ static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   struct stat shown, below;  // by a symbolic link, which may be another one there
   const bool same = real::stat(found.path, &shown) == 0 && real::stat(entry, &below) == 0 &&
                     shown.st_dev == below.st_dev && shown.st_ino == below.st_ino;
-  return same ? 0 : -ESTALE;
+  return same ? needs.prepare_outside(found.path) : -ESTALE;
 }
 
-// Not inlined: on a small stack programs are started, too, which ask for this seldom.
-[[gnu::noinline]] static bool is_as_shown(const char* entry, const char* library_path) {
+// Not inlined: programs are also started on small stacks, and few need this.
+[[gnu::noinline]] static bool is_as_shown(const char* variable, const char* entry,
+                                          const char* library_path) {
   Needs needs(library_path, false);
   Loadable file;
   const int error = prepare_entry(needs, entry, &file);
   const bool is_copied = file.copy >= 0;
   if (is_copied) descriptor::close_private(file.copy);
-  if (error == Needs::kNotByThatWay || (error == 0 && !is_copied)) return true;
+  if ((error == Needs::kNotByThatWay || (error == 0 && !is_copied)) && !needs.has_others_below())
+    return true;
   log(Level::kWarning, entry,
-      ": left out of LD_PRELOAD: the covered directory does not have it as it is here; drain it, "
-      "or preload a copy that lies elsewhere");
+      variable == kPreload
+          ? ": left out of LD_PRELOAD: the covered directory does not have it as it is here; drain "
+            "it, or preload a copy that lies elsewhere"
+          : ": left out of LD_AUDIT: the covered directory does not have it as it is here; drain "
+            "it, "
+            "or name a copy that lies elsewhere");
   return false;
 }
 
-// Takes the entries that are not as shown out of a list.
-static bool take_out_others(char* list, const char* library_path) {
+// Takes the entries of a list that `is_wanted` refuses out of it. True: there were some.
+template <typename IsWanted>
+static bool take_out(char* list, IsWanted is_wanted) {
   bool any = false;
   char* end = list;
   for (char* at = list; *at != '\0';) {
     const size_t length = strcspn(at, ": ");
     const char after = at[length];
     at[length] = '\0';
-    const bool stays =
-        length > 0 && (!may_be_covered(at, library_path) || is_as_shown(at, library_path));
+    const bool stays = length > 0 && is_wanted(at);
     any = any || (length > 0 && !stays);
     if (stays) {
       if (end != list) *end++ = ':';
@@ -168,26 +182,89 @@ static bool take_out_others(char* list, const char* library_path) {
   return any;
 }
 
-Preloads::Preloads(char* const* environment) : from_(environment) {
-  const char* list = value_of(environment, kPreload);
-  if (list == nullptr) return;
-  text_ = static_cast<char*>(malloc(sizeof kPreload + strlen(list) + 1));
-  if (text_ == nullptr) return;
-  char* own = append(append(text_, kPreload), "=");
+// Calls `look` with each entry of such a list until one returns true, and returns that.
+template <typename Look>
+static bool any_entry(const char* list, Look look) {
+  char* own = list == nullptr ? nullptr : strdup(list);
+  bool found = false;
+  if (own != nullptr)
+    take_out(own, [&](const char* entry) { return !(found = found || look(entry)); });
+  free(own);
+  return found;
+}
+
+bool Preloads::may_need_covered(char* const* environment) {
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  for (const char* variable : kLists)
+    if (any_entry(value_of(environment, variable),
+                  [&](const char* entry) { return may_be_covered(variable, entry, library_path); }))
+      return true;
+  return preloads_may_need_covered(environment);
+}
+
+bool preloads_may_need_covered(char* const* environment) {
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  return any_entry(value_of(environment, kPreload), [&](const char* entry) {
+    return strchr(entry, '/') != nullptr && !preload::is_own(entry) && outside(entry) &&
+           may_need_covered(entry, library_path);
+  });
+}
+
+int Needs::prepare_preloads(char* const* environment) {
+  auto* path = static_cast<char*>(malloc(PATH_MAX));
+  if (path == nullptr) return -ENOMEM;
+  any_entry(value_of(environment, kPreload), [&](const char* entry) {
+    Place place = {.path = path, .found = {}};
+    if (strchr(entry, '/') == nullptr) {
+      search(library_path_, entry, nullptr, &place);
+    } else if (outside(entry)) {
+      look_at(entry, &place);
+    }
+    if (place.elsewhere) look_outside(path, nullptr, &names_, "");
+    return false;
+  });
+  free(path);
+  return error_;
+}
+
+// "VARIABLE=LIST" without what the loader must not have. Null: all of it stays.
+static char* list_as_shown(const char* variable, const char* list, const char* library_path) {
+  auto* text = static_cast<char*>(malloc(strlen(variable) + 1 + strlen(list) + 1));
+  if (text == nullptr) return nullptr;
+  char* own = append(append(text, variable), "=");
   append(own, list);
-  if (!take_out_others(own, value_of(environment, "LD_LIBRARY_PATH"))) return;
+  const bool any = take_out(own, [&](const char* entry) {
+    return !may_be_covered(variable, entry, library_path) ||
+           is_as_shown(variable, entry, library_path);
+  });
+  if (any) return text;
+  free(text);
+  return nullptr;
+}
+
+Preloads::Preloads(char* const* environment) : from_(environment) {
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  bool any = false;
+  for (size_t i = 0; i < kVariables; ++i) {
+    const char* list = value_of(environment, kLists[i]);
+    if (list != nullptr) texts_[i] = list_as_shown(kLists[i], list, library_path);
+    any = any || texts_[i] != nullptr;
+  }
+  if (!any) return;
   size_t count = 0;
   while (environment[count] != nullptr) ++count;
   list_ = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
   if (list_ == nullptr) return;
-  for (size_t i = 0; i <= count; ++i)
-    list_[i] =
-        environment[i] != nullptr && is_variable(environment[i], kPreload) ? text_ : environment[i];
+  for (size_t i = 0; i <= count; ++i) {
+    list_[i] = environment[i];
+    for (size_t n = 0; environment[i] != nullptr && n < kVariables; ++n)
+      if (texts_[n] != nullptr && is_variable(environment[i], kLists[n])) list_[i] = texts_[n];
+  }
 }
 
 Preloads::~Preloads() {
   free(list_);
-  free(text_);
+  for (char* text : texts_) free(text);
 }
 
 // Takes ":NUMBER" from the text.

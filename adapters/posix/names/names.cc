@@ -166,6 +166,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
     if (exchange && (from.shared || to.shared)) return -EINVAL;
     if (S_ISDIR(from.st.mode) && to.shared) return -ENOTDIR;
     if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
+    if ((flags & RENAME_WHITEOUT) != 0) return -EINVAL;
     if (from.shared) return job_files::rename(from, to, flags);
   }
   error = job_names::rename(from, to, flags);
@@ -268,7 +269,9 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
-  if ((flags & ~3U) != 0 || flags == 3) return fail(-EINVAL);
+  constexpr unsigned kKnown = RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT;
+  if ((flags & ~kKnown) != 0 || ((flags & RENAME_EXCHANGE) != 0 && flags != RENAME_EXCHANGE))
+    return fail(-EINVAL);
   if (int wrong = check_start(from_dirfd, from); wrong < 0) return fail(wrong);
   Found source, target;
   // Where both names lie is looked at before what the first one names, as the kernel does.

@@ -15,6 +15,7 @@ from .errors import Mistake
 MATRIX_BYTES = 1 << 18
 LIST_BYTES = 1 << 24
 RESULTS_BYTES = 1 << 30
+PIECE_BYTES = 1 << 20
 MOST_LEVELS = 64  # of lists and objects in each other
 FLAGS = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -37,12 +38,21 @@ def opened(path, flags, must=lambda status: None):
     return descriptor
 
 
+def read_up_to(file, most_bytes):
+    """At most so many bytes, in pieces: a file may grow meanwhile, those of the kernel do not tell
+    their size, and a large buffer is not needed for most."""
+    pieces, left = [], most_bytes
+    while left and (piece := file.read(min(left, PIECE_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
 def read_text(path, most_bytes):
     """The text of a file in UTF-8. Raises Mistake."""
     with open(opened(path, os.O_RDONLY), "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        # It may grow meanwhile, and files of the kernel do not tell their size.
-        data = file.read(size + 1) if size <= most_bytes else b""
+        data = read_up_to(file, most_bytes + 1) if size <= most_bytes else b""
     if max(size, len(data)) > most_bytes:
         refuse(path, f"larger than {most_bytes >> 10} KiB, the maximum")
     try:
@@ -75,12 +85,12 @@ def replace(path, data):
     if path.exists() and not path.is_symlink() and not path.is_file():
         refuse(path, "not a regular file")
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    with open(aside, "xb") as file:
-        file.write(data.encode() if isinstance(data, str) else data)
     try:
+        with open(aside, "xb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
         os.replace(aside, path)
     except OSError as error:
-        os.unlink(aside)
+        aside.unlink(missing_ok=True)
         raise Mistake(f"{path}: {error.strerror}", code=1) from error
 
 

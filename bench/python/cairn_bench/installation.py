@@ -97,10 +97,13 @@ def usable(mpi, template=None):
 
 def what_lacks(mpi, template=None):
     """Why an MPI cannot be used, for people."""
-    if launcher(mpi) is None and template is None:
-        return f"no mpirun of {mpi} in PATH; install it, or leave the system out"
+    again = "build Cairn again with this MPI's mpicc in PATH"
     where = library() / "bench" / mpi
-    return f"{where}: no kernels there; build Cairn with the compiler wrapper of {mpi} in PATH"
+    has_kernels = kernel(mpi, "ior").exists()
+    if launcher(mpi) is not None or template is not None:
+        return f"{where}: no kernels there; {again}"
+    what_else = "" if has_kernels else f", then {again}"
+    return f"no mpirun of {mpi} in PATH; install it{what_else}; or leave the system out"
 
 
 @functools.cache

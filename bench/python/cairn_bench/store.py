@@ -109,8 +109,12 @@ def load(path):
             end = record
     if run is None:
         raise Mistake(f"{path}: not results of cairn bench: no record of kind run")
+    kernels = run.get("matrix", {}).get("kernels", {})
     for record in results:
-        for what, known in (("system", run["systems"]), ("kernel", run["matrix"]["kernels"])):
-            if record[what] not in known:
-                raise Mistake(f"{path}: result of {what} {record[what]}: the run has none", code=1)
+        for what, known in (("system", run.get("systems", {})), ("kernel", kernels)):
+            name = record.get(what)
+            if name is None:
+                raise Mistake(f"{path}: a result names no {what}", code=1)
+            if name not in known:
+                raise Mistake(f"{path}: result of {what} {name}: the run has none", code=1)
     return Results(run, results, limits, end, plan, judged)

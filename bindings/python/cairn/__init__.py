@@ -27,6 +27,15 @@ __all__ = [
     "Owner", "Progress", "Survives", "Type", "Variable", "version"
 ]
 
+__version__: str  # version(), once asked for
+
+
+def __getattr__(name: str) -> str:
+    """__version__, without which the library is loaded only when it is used."""
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 def version() -> str:
     """The version of the library."""

@@ -67,7 +67,8 @@ class Checkpoint:
     """A set of versions, opened by all ranks. One thread at a time may use it.
 
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0
-    or empty has the default of the C API. `fresh` begins a new line of versions. `partner` copies
+    or empty has the default of the C API. `fresh` begins a new line of versions; copies
+    of the line before stay in `lower`, unless `drop_copies` is set. `partner` copies
     each version to nodes of other failure domains. `cyclic`: where a variable's global array is
     larger than the stored one, `read` repeats that. `background` copies versions to `lower` while
     the program goes on, those whose number is a multiple of `lower_multiple`. `signals`,
@@ -81,7 +82,8 @@ class Checkpoint:
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0,
                  max_attempts: int = 0, block_size: int = 0, rank: int = 0, ranks: int = 0,
                  job: str = "", timeout: float = 0, lower: Union[str, os.PathLike, None] = None,
-                 lower_keep: int = 0, lower_multiple: int = 0, signals: bool = False,
+                 lower_keep: int = 0, lower_multiple: int = 0, drop_copies: bool = False,
+                 signals: bool = False,
                  halt_file: Union[str, os.PathLike,
                                   None] = None, end_time: float = 0, exit_margin: float = 0):
         self._handle = ctypes.c_void_p()
@@ -93,8 +95,9 @@ class Checkpoint:
             _library.Options,
             flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
                    | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)
-                   | (_library.SIGNALS if signals else 0) |
-                   (_library.BACKGROUND if background else 0)), code_version=code_version.encode()
+                   | (_library.SIGNALS if signals else 0)
+                   | (_library.BACKGROUND if background else 0)
+                   | (_library.DROP_COPIES if drop_copies else 0)), code_version=code_version.encode()
             or None, rank=rank, ranks=ranks, job=job.encode() or None,
             timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,

@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 static inline int cairn_is_hidden(uint32_t character) {
+  /* Ascending. */
   static const uint32_t hidden[][2] = {
       {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
       {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
@@ -28,8 +29,8 @@ static inline int cairn_is_hidden(uint32_t character) {
       {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
   };
   size_t i;
-  for (i = 0; i < sizeof hidden / sizeof hidden[0]; ++i)
-    if (character >= hidden[i][0] && character <= hidden[i][1]) return 1;
+  for (i = 0; i < sizeof hidden / sizeof hidden[0] && character >= hidden[i][0]; ++i)
+    if (character <= hidden[i][1]) return 1;
   return 0;
 }
 

@@ -20,7 +20,7 @@ void cairn_checkpoint::begin_background() {
   if ((options.flags & CAIRN_CHECKPOINT_BACKGROUND) == 0 || !run->is_leader()) return;
   ckpt::BackgroundOrder order;
   order.directory = lower;
-  order.keep = kept_in_lower();
+  order.retention = kept_in_lower();
   order.tell = [this](uint64_t sequence, int error) {
     set->fs().pool.store(run->words().member(0, ckpt::RunWords::uncopied),
                          sequence << error_bits | static_cast<uint64_t>(error));

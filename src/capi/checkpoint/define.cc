@@ -165,9 +165,9 @@ Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array*
   CAIRN_TRY(check_given(checkpoint, "checkpoint"));
   CAIRN_TRY(check_given(name, "the variable's name"));
   CAIRN_TRY(check_given(array, "array"));
-  CAIRN_TRY(check_given(distribution, "distribution"));
   CAIRN_TRY_ASSIGN(its_array, cairn::capi::copy_in(array, "array"));
   CAIRN_TRY_ASSIGN(its_distribution, cairn::capi::copy_in(distribution, "distribution"));
+  if (distribution == nullptr) its_distribution.kind = CAIRN_REPLICATED;
   CAIRN_TRY_ASSIGN(its_more, cairn::capi::copy_in(more, "definition"));
   CAIRN_TRY(ckpt::check_name(name, "variable"));
   auto definition = make_definition(its_array, its_distribution, its_more);

@@ -15,7 +15,7 @@ Status check_options(const cairn_checkpoint_options& options) {
   CAIRN_TRY(check_flags(options.flags,
                         CAIRN_CHECKPOINT_FRESH | CAIRN_CHECKPOINT_LOOK | CAIRN_CHECKPOINT_SIGNALS |
                             CAIRN_CHECKPOINT_PARTNER | CAIRN_CHECKPOINT_CYCLIC |
-                            CAIRN_CHECKPOINT_BACKGROUND,
+                            CAIRN_CHECKPOINT_BACKGROUND | CAIRN_CHECKPOINT_DROP_COPIES,
                         "cairn_checkpoint_init"));
   constexpr uint32_t least = 256U << 10;
   const uint32_t block = options.block_size;

@@ -2,6 +2,7 @@
 #include "cairn/checkpoint.h"
 #include "capi/context/configured_pool.h"
 #include "capi/context/context.h"
+#include "checkpoint/run/ended_program.h"
 #include "checkpoint/run/set_user.h"
 #include "checkpoint/stock/drop.h"
 #include "checkpoint/stock/verify_version.h"
@@ -154,7 +155,7 @@ int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t version,
                             cairn_checkpoint_verified* verified) {
   const WriteWindow window;
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
-  return code(verify(checkpoint, version, verified));
+  return code(checkpoint->with_way_back(verify(checkpoint, version, verified)));
 }
 
 int cairn_checkpoint_drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {
@@ -172,6 +173,17 @@ int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit visit, vo
     if (const int result = visit_set(capi::fs_of(pool), name, visit, context); result != 0)
       return result;
   return 0;
+}
+
+int cairn_checkpoint_program_ended(cairn_pool* pool, const char* run, uint32_t end) {
+  const WriteWindow window;
+  if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
+  if (const Status given = check_given(run, "run"); !given.ok()) return code(given);
+  if (end != CAIRN_ENDED_BY_ITSELF && end != CAIRN_ENDED_FROM_OUTSIDE)
+    return code(fail(EINVAL, "end %u: expected CAIRN_ENDED_...", end));
+  return code(ckpt::note_ended_program(
+      capi::fs_of(pool), ckpt::launcher_of(run),
+      end == CAIRN_ENDED_FROM_OUTSIDE ? ckpt::RunEnd::from_outside : ckpt::RunEnd::by_itself));
 }
 
 }  // extern "C"

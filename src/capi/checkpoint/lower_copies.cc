@@ -1,9 +1,11 @@
 // C API: copies of versions in lower (include/cairn/checkpoint.h).
 #include <algorithm>
 
+#include "base/long_detail.h"
 #include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
+#include "checkpoint/record/way_back.h"
 #include "checkpoint/redundancy/drain_nodes.h"
 #include "checkpoint/redundancy/drain_part.h"
 #include "checkpoint/redundancy/restore_nodes.h"
@@ -44,10 +46,8 @@ std::vector<uint32_t> slots_to_drain(const cairn_checkpoint& checkpoint,
 
 // The number of parts that other hosts have not copied yet.
 Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
-                       const std::string& directory, uint32_t keep) {
-  const ckpt::SetRecord& record = checkpoint->set->record();
-  CAIRN_TRY_ASSIGN(
-      lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
+                       const std::string& directory, const ckpt::LowerRetention& retention) {
+  CAIRN_TRY_ASSIGN(lower, ckpt::LowerSet::open(directory, checkpoint->name_of_set(), true));
   ckpt::PartSource source;
   source.look = [&](bool again) -> Result<ckpt::PoolSight> {
     if (!checkpoint->run) CAIRN_TRY(again ? renew_catalogue(checkpoint) : checkpoint->look_again());
@@ -64,7 +64,7 @@ Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
     }
     return parts;
   };
-  return ckpt::drain_part(*checkpoint->set, source, {sequence, keep, longest_wait_ns}, &lower);
+  return ckpt::drain_part(*checkpoint->set, source, {sequence, retention, longest_wait_ns}, &lower);
 }
 
 // The uuid that the set in the pool is to have: that of lower. A set without versions that has
@@ -90,14 +90,28 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
 
 // Under the set's lock. EEXIST: it has a version.
 Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
-                                    const ckpt::LowerSet& lower) {
+                                    const ckpt::LowerSet& lower, bool is_earlier) {
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
+  if (stock.versions().empty() && is_earlier)
+    return ckpt::restore_earlier(set, shelf, stock, lower);
   if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
   return fail(EEXIST, "the pool has versions of the set");
 }
 
+// No copy that counts is whole: adds what the user can do.
+Status with_earlier_line(const Status& status, const std::string& name,
+                         const std::string& directory) {
+  const cairn::SavedFailure saved(status);
+  const auto lower = ckpt::LowerSet::open(directory, name, false);
+  if (!lower.ok()) return saved.restored();
+  const auto earlier = ckpt::earlier_in(*lower);
+  if (!earlier.ok() || earlier->empty()) return saved.restored();
+  return cairn::fail_at_length(status.code(),
+                               saved.text() + "; " + ckpt::get_earlier_line_back(name, directory));
+}
+
 Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& name,
-                               const std::string& directory) {
+                               const std::string& directory, bool is_earlier) {
   CAIRN_TRY_ASSIGN(lower, ckpt::LowerSet::open(directory, name, false));
   CAIRN_TRY_ASSIGN(uuid, make_room(fs, name, lower));
   CAIRN_TRY_ASSIGN(set, ckpt::SetFile::open_or_make(fs, name, uuid));
@@ -105,12 +119,31 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
   ckpt::Restored restored;
   const Status status = ckpt::with_set_lock(*set, [&] {
     CAIRN_TRY(ckpt::check_unused(*set));
-    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, is_earlier));
     restored = got;
     return Status();
   });
+  if (status.code() == EUCLEAN && !is_earlier) return with_earlier_line(status, name, directory);
   if (!status.ok()) return status;
   return restored;
+}
+
+int restore_for_tool(cairn_pool* pool, const char* name, const char* directory, bool is_earlier,
+                     cairn_checkpoint_info* info) {
+  if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
+  if (const Status given = check_given(name, "the set's name"); !given.ok()) return code(given);
+  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
+  const auto restored = restore(capi::fs_of(pool), name, directory, is_earlier);
+  if (!restored.ok()) return code(annotate(restored.status(), "checkpoint %s", name));
+  cairn_checkpoint_info shown{};
+  shown.number = restored->number;
+  shown.sequence = restored->sequence;
+  shown.bytes = restored->bytes;
+  shown.level = CAIRN_LEVEL_GLOBAL;
+  shown.skipped = restored->skipped;
+  restored->why.copy(shown.why, sizeof shown.why - 1);
+  capi::copy_out(shown, info);
+  return 0;
 }
 
 }  // namespace
@@ -129,9 +162,21 @@ Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::stri
   return std::optional<ckpt::Uuid>(*uuid);
 }
 
+std::string cairn_checkpoint::name_of_set() const {
+  return {set->record().name, set->record().name_length};
+}
+
 Result<ckpt::LowerSet> cairn_checkpoint::open_lower() const {
-  const ckpt::SetRecord& record = set->record();
-  return ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+  return ckpt::LowerSet::open(lower, name_of_set(), false);
+}
+
+// Nothing could be had from lower: adds what the user can do.
+Status cairn_checkpoint::lower_failure(const Status& status) const {
+  if (status.code() == EUCLEAN) with_earlier_line(status, name_of_set(), lower).ignore();
+  const std::string text = cairn::last_detail();
+  return cairn::fail_at_length(
+      status.code(),
+      "options.lower: " + text + "; CAIRN_CHECKPOINT_FRESH begins anew and keeps the copies");
 }
 
 Status cairn_checkpoint::begin_beside_lower() {
@@ -158,11 +203,8 @@ Status cairn_checkpoint::begin_beside_lower() {
   const auto newest = static_cast<uint64_t>(greatest);
   run->set_last_sequence(std::max(run->last_sequence(), newest));
   if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
-  constexpr const char* anew = "begin anew with CAIRN_CHECKPOINT_FRESH";
   const auto restored = ckpt::restore_on_nodes(&*run, &*shelf, catalogue, lower);
-  if (!restored.ok())
-    return fail(restored.code(), "options.lower: %s; %s", std::string(cairn::last_detail()).c_str(),
-                anew);
+  if (!restored.ok()) return lower_failure(restored.status());
   in_lower = restored->skipped;
   if (restored->is_restored) {
     CAIRN_TRY(agree(renew_catalogue(this)));
@@ -174,8 +216,8 @@ Status cairn_checkpoint::begin_beside_lower() {
   const bool has_any = std::any_of(versions.begin(), versions.end(),
                                    [](const auto& known) { return known.missing.empty(); });
   if (has_any || in_lower.newer_than(0) == 0) return Status();
-  return fail(EUCLEAN, "options.lower: no version is whole: %s; %s",
-              in_lower.why_newer_than(0).c_str(), anew);
+  return lower_failure(
+      fail(EUCLEAN, "no version is whole: %s", in_lower.why_newer_than(0).c_str()));
 }
 
 ckpt::UsedSequences cairn_checkpoint::used_sequences() const {
@@ -210,12 +252,12 @@ Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
     CAIRN_TRY_ASSIGN(is_there, was_copied(sequence));
     if (is_there) return Status();
   }
-  const uint32_t keep = kept_in_lower();
-  if (!nodes) return drain(this, sequence, lower, keep).status();
+  const ckpt::LowerRetention retention = kept_in_lower();
+  if (!nodes) return drain(this, sequence, lower, retention).status();
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");
   return ckpt::drain_on_nodes(*run, &*shelf, catalogue, *known,
-                              {lower, keep, used_sequences(), longest_wait_ns});
+                              {lower, retention, used_sequences(), longest_wait_ns});
 }
 
 Status cairn_checkpoint::drain_newest() {
@@ -250,27 +292,22 @@ int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const 
   if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
   const ckpt::KnownVersion* const known = checkpoint->look_for(version);
   if (known == nullptr) return code(fail(ENOENT, "the set has no such version"));
-  const auto missing = drain(checkpoint, known->version.sequence, directory, keep);
-  return missing.ok() ? static_cast<int>(*missing) : code(missing.status());
+  const auto missing =
+      drain(checkpoint, known->version.sequence, directory, {keep, checkpoint->drops_copies()});
+  return missing.ok() ? static_cast<int>(*missing)
+                      : code(checkpoint->with_way_back(missing.status()));
 }
 
 int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                              cairn_checkpoint_info* info) {
   const WriteWindow window;
-  if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
-  if (const Status given = check_given(name, "the set's name"); !given.ok()) return code(given);
-  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
-  const auto restored = restore(capi::fs_of(pool), name, directory);
-  if (!restored.ok()) return code(annotate(restored.status(), "checkpoint %s", name));
-  cairn_checkpoint_info shown{};
-  shown.number = restored->number;
-  shown.sequence = restored->sequence;
-  shown.bytes = restored->bytes;
-  shown.level = CAIRN_LEVEL_GLOBAL;
-  shown.skipped = restored->skipped;
-  restored->why.copy(shown.why, sizeof shown.why - 1);
-  capi::copy_out(shown, info);
-  return 0;
+  return restore_for_tool(pool, name, directory, false, info);
+}
+
+int cairn_checkpoint_restore_earlier(cairn_pool* pool, const char* name, const char* directory,
+                                     cairn_checkpoint_info* info) {
+  const WriteWindow window;
+  return restore_for_tool(pool, name, directory, true, info);
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/needed_blocks.h"
+#include "checkpoint/store/attempts.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -53,9 +54,8 @@ void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
   if (!slot.ok()) return;
   const auto manifest = (*slot)->read_manifest();
   if (!manifest.ok() || manifest->version().sequence != known.version.sequence) return;
-  constexpr uint64_t attempts_mask = 0xffff;
   info->bytes = manifest->data_bytes();
-  info->attempts = static_cast<uint32_t>(manifest->word(ckpt::attempts_offset) & attempts_mask);
+  info->attempts = ckpt::attempts_in(manifest->word(ckpt::attempts_offset));
   info->verified_ns = manifest->word(ckpt::verified_offset);
   checkpoint->described.read(manifest->attributes());
   info->attributes = checkpoint->described.begin();
@@ -190,7 +190,7 @@ int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
   const auto report =
       checkpoint->restart().test(checkpoint->request(version), checkpoint->writer->sequence());
   if (report.code() == ENOENT) return 0;
-  if (!report.ok()) return code(report.status());
+  if (!report.ok()) return code(checkpoint->with_way_back(report.status()));
   put_report(checkpoint, *report, info);
   return 1;
 }
@@ -210,7 +210,7 @@ int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_
   request.is_cyclic = request.is_cyclic || (flags & CAIRN_READ_CYCLIC) != 0;
   request.verifies_all = (flags & CAIRN_READ_VERIFY_ALL) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
-  if (!report.ok()) return code(report.status());
+  if (!report.ok()) return code(checkpoint->with_way_back(report.status()));
   checkpoint->continue_from(*report);
   put_report(checkpoint, *report, info);
   return 0;
@@ -231,7 +231,8 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
       checkpoint->meet_nodes(read_box(checkpoint, version, name, offset, count, array));
   checkpoint->done_reading();
   if (read.ok()) return 0;
-  return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));
+  return code(
+      checkpoint->with_way_back(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str())));
 }
 
 int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version, const char* name,

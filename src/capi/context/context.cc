@@ -1,12 +1,16 @@
 #include "capi/context/context.h"
 
+#include <signal.h>  // NOLINT: SIGTERM
+
 #include <algorithm>
 #include <bit>
 
+#include "base/long_detail.h"
 #include "base/saved_failure.h"
 #include "capi/context/configured_pool.h"
 #include "capi/context/membership.h"
 #include "checkpoint/record/text.h"
+#include "checkpoint/record/way_back.h"
 #include "checkpoint/write/room.h"
 
 namespace capi = cairn::capi;
@@ -16,6 +20,7 @@ using cairn::fail;
 using cairn::Status;
 
 cairn_checkpoint::~cairn_checkpoint() {
+  excused.clear();
   ckpt::BackgroundDrain::end(std::move(background));
   forget_reading();
   answers.reset();
@@ -171,14 +176,21 @@ Status cairn_checkpoint::meet_nodes(Status own) {
   return saved.or_of(met.status());
 }
 
+Status cairn_checkpoint::with_way_back(const Status& status) const {
+  if (status.code() != EUCLEAN && status.code() != EIO) return status;
+  const std::string text = cairn::last_detail();
+  return cairn::fail_at_length(status.code(), text + "; " + ckpt::see_what_is_whole(name_of_set()));
+}
+
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
 
 ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
-  constexpr uint32_t default_attempts = 2;
+  constexpr uint32_t default_attempts = 5;
   ckpt::RestartRequest request;
   if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
   request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
   request.is_cyclic = (options.flags & CAIRN_CHECKPOINT_CYCLIC) != 0;
+  request.way_back = ckpt::get_copy_back(name_of_set(), lower);
   request.continued = continued;
   request.passed_to = passed_to;
   request.lower = lower;
@@ -194,9 +206,20 @@ Status cairn_checkpoint::settle_last() {
 void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
   writer->continue_from(lineage_after(report.known.version, writer->sequence()));
   writer->retirement().confirm_with_next(report.known.any_slot());
+  excuse_restart(report.known.any_slot());
   continued = report.known.version.sequence;
   passed_to = writer->sequence();
   may_write = true;
+}
+
+void cairn_checkpoint::excuse_restart(uint32_t slot) {
+  if ((options.flags & CAIRN_CHECKPOINT_SIGNALS) == 0 || slot == 0) return;
+  const auto found = shelf->get(slot);
+  if (!found.ok()) return;
+  const auto attempts = (*found)->word(ckpt::attempts_offset);
+  if (!attempts.ok()) return;
+  excused.set(&capi::fs_of(pool).pool, *attempts, ckpt::name_of_run(run->uuid()));
+  if (capi::ExitWatch::signal_number() == SIGTERM) capi::ExcusedRestart::note_signal();
 }
 
 Status cairn_checkpoint::check_may_write() const {

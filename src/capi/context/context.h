@@ -11,6 +11,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/attributes.h"
+#include "capi/context/excused_restart.h"
 #include "capi/context/exit_watch.h"
 #include "capi/context/membership.h"
 #include "capi/context/transport_exchange.h"
@@ -126,6 +127,7 @@ struct cairn_checkpoint {
   // of lower as well if it begins anew.
   uint64_t last_of_pools = 0;
   std::optional<cairn::capi::ExitWatch> exit_watch;
+  cairn::capi::ExcusedRestart excused;
   uint64_t told_sequence = 0;
   // On the leader of a node; ends before what it uses.
   std::unique_ptr<cairn::checkpoint::BackgroundDrain> background;
@@ -145,8 +147,18 @@ struct cairn_checkpoint {
   // What rank 0 or a leader does for it.
   cairn::Status drain_to_lower(uint64_t sequence);
   [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
-  [[nodiscard]] uint32_t kept_in_lower() const {
-    return options.lower_keep == 0 ? 2 : options.lower_keep;
+  // From now on SIGTERM keeps the restart from counting, where signals are watched.
+  void excuse_restart(uint32_t slot);
+  // A version is damaged: adds the command that gets the data back.
+  [[nodiscard]] cairn::Status with_way_back(const cairn::Status& status) const;
+  [[nodiscard]] std::string name_of_set() const;
+  [[nodiscard]] cairn::Status lower_failure(const cairn::Status& status) const;
+  [[nodiscard]] cairn::checkpoint::LowerRetention kept_in_lower() const {
+    return {options.lower_keep == 0 ? 2 : options.lower_keep, drops_copies()};
+  }
+  // Are copies of earlier lines in lower not wanted any more?
+  [[nodiscard]] bool drops_copies() const {
+    return (options.flags & CAIRN_CHECKPOINT_DROP_COPIES) != 0;
   }
 
   // Copies behind the program's back (checkpoint/background.cc).

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/coarse_clock.h"
+#include "capi/context/excused_restart.h"
 
 namespace cairn::capi {
 namespace {
@@ -24,6 +25,7 @@ std::atomic<bool> is_watching = false;
 void on_signal(int number, siginfo_t* info, void* context) {
   came.store(number, std::memory_order_relaxed);
   const int error = errno;
+  if (number == SIGTERM) ExcusedRestart::note_signal();
   for (size_t i = 0; i < watched.size(); ++i) {
     if (watched[i] != number) continue;
     if ((before[i].sa_flags & SA_SIGINFO) != 0) {

@@ -1,11 +1,13 @@
 #include "capi/context/membership.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "base/saved_failure.h"
 #include "base/sha256.h"
+#include "checkpoint/run/ended_program.h"
 
 namespace cairn::capi {
 namespace {
@@ -26,6 +28,8 @@ Result<std::unique_ptr<Membership>> Membership::join(const std::string& set, int
                                                      const cairn_checkpoint_options& options,
                                                      cairn_pool* pool, Status own) {
   std::unique_ptr<Membership> exchange(new Membership);
+  const char* const cairn_run = std::getenv("CAIRN_RUN");
+  exchange->member_.launcher = checkpoint::launcher_of(cairn_run == nullptr ? "" : cairn_run);
   exchange->member_.timeout_ms = options.timeout_ms == 0 ? default_timeout_ms : options.timeout_ms;
   if (communicator != CAIRN_NO_COMMUNICATOR) {
     CAIRN_TRY(exchange->join_mpi(set, communicator, pool, own));

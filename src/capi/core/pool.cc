@@ -7,8 +7,10 @@
 #include "file/inode/reclaim.h"
 #include "file/recovery/attach.h"
 #include "file/recovery/check.h"
+#include "media/cgroup.h"
 #include "media/lifetime.h"
 #include "media/media.h"
+#include "media/memory_share.h"
 #include "media/own_place.h"
 #include "persist/region/file_size_limit.h"
 #include "pool/lanes/attach_lock.h"
@@ -226,6 +228,18 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   info->full_bytes = pool.state->full_bytes.load();
   info->attach_generation = pool.state->attach_generation.load();
   info->created_ns = identity.created_ns.load();
+  return 0;
+}
+
+int cairn_memory_get_left(cairn_memory_left* left) {
+  const WriteWindow window;
+  if (left->struct_size < sizeof(cairn_memory_left))
+    return code(fail(EINVAL, "cairn_memory_get_left: invalid struct_size %u", left->struct_size));
+  const cairn::media::CgroupMemory cgroup = cairn::media::cgroup_memory();
+  left->machine = cairn::media::memory_available();
+  left->cgroup_left = cgroup.for_pools();
+  left->cgroup_limit = cgroup.limit;
+  std::snprintf(left->cgroup_file, sizeof left->cgroup_file, "%s", cgroup.file.c_str());
   return 0;
 }
 

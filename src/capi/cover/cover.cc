@@ -15,6 +15,7 @@
 #include "cluster/collect/collect.h"
 #include "cluster/collect/collect_ahead.h"
 #include "cluster/names/rename_intent.h"
+#include "file/space/make_room.h"
 #include "file/space/room_request.h"
 #include "tier/claim/claim.h"
 #include "tier/cover/cover.h"
@@ -24,8 +25,8 @@
 #include "tier/cover/drain_to.h"
 #include "tier/drain/undrained.h"
 #include "tier/lower/lower.h"
-#include "tier/record/record.h"
 #include "tier/lower/pool_rights.h"
+#include "tier/record/record.h"
 #include "tier/system/system.h"
 
 using cairn::fail;
@@ -73,6 +74,8 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
   info.oldest_changed_ns = state.oldest_time;
   info.left_out = state.left_out;
   info.renamed_files = state.renamed;
+  info.kept_back = state.kept_back.names;
+  info.kept_back_by = state.kept_back.by.c_str();
   info.directory = directory;
   info.job = job;
   info.parts = state.parts;
@@ -155,7 +158,11 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
     if (options->struct_size >= sizeof(cairn_cover_options)) take_rest(*options, directory, &open);
   }
   open.when_alone = finish_renamings;
-  return give(cairn::tier::open_cover(fs_of(pool), directory, open), cover);
+  // Without the lock on covers between two tries: a keeper that is to make room needs it.
+  return give(
+      cairn::file::with_room(fs_of(pool),
+                             [&] { return cairn::tier::open_cover(fs_of(pool), directory, open); }),
+      cover);
 }
 
 int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {

@@ -13,6 +13,7 @@
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
 #include "tier/record/drain_mode.h"
+#include "tier/record/mode_of_lower.h"
 
 namespace cairn::capi {
 
@@ -185,9 +186,12 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const c
   }
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return code(file::with_room(fs_of(pool), [&] {
+  const Status status = file::with_room(fs_of(pool), [&] {
     return file::set_xattr(fs_of(pool), *map, name, value, size, flags, generation);
-  }));
+  });
+  if (status.ok() && std::strcmp(name, tier::drain_mode_attribute) == 0)
+    tier::forget_mode_of_lower(fs_of(pool), *map);
+  return code(status);
 }
 
 ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,

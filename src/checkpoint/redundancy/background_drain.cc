@@ -245,7 +245,7 @@ Result<uint32_t> BackgroundDrain::drain(const DrainJob& job, bool* is_gone) {
   };
   for (;;) {
     const auto missing = drain_part(
-        set_, source, {job.sequence, order_.keep, patience_ns, &stop_, &is_named_}, &lower);
+        set_, source, {job.sequence, order_.retention, patience_ns, &stop_, &is_named_}, &lower);
     if (missing.code() != EBUSY || is_wanted()) return missing;
   }
 }

@@ -29,7 +29,7 @@ struct DrainJob {
 
 struct BackgroundOrder {
   std::string directory;
-  uint32_t keep = 0;  // as of retire_in_lower()
+  LowerRetention retention;
   // Called by the thread: why it could not copy a version.
   std::function<void(uint64_t sequence, int error)> tell;
 };

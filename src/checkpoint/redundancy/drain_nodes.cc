@@ -28,7 +28,7 @@ class NodesDrain {
     CAIRN_TRY(tell(is_first() ? begin() : Status()));
     CAIRN_TRY(tell(copy()));
     CAIRN_TRY(tell_record(is_first() ? complete() : Status()));
-    if (order_.keep != 0) CAIRN_TRY(retire());
+    if (order_.retention.removes()) CAIRN_TRY(retire());
     for (DrainedPart& part : parts_) note_global(run_.set(), part.slot).ignore();  // a report
     return Status();
   }
@@ -98,8 +98,8 @@ class NodesDrain {
     if (missing != 0)
       return fail(EIO, "%s: %u of %u parts are missing, though nodes have copied them",
                   lower_.path().c_str(), missing, known_.version.parts);
-    if (order_.keep == 0) return Status();
-    CAIRN_TRY_ASSIGN(witnesses, witnesses_in(lower_, order_.keep, sequence()));
+    if (!order_.retention.removes()) return Status();
+    CAIRN_TRY_ASSIGN(witnesses, witnesses_in(lower_, order_.retention, sequence()));
     witnesses_ = std::move(witnesses);
     return Status();
   }
@@ -148,7 +148,7 @@ class NodesDrain {
     CAIRN_TRY(
         gather(run_.exchange(), Exchange::Channel::commit, own.data(), own.size(), all.data()));
     if (!is_first()) return Status();
-    return retire_in_lower(&lower_, order_.keep, sequence(), [&](uint64_t witness) {
+    return retire_in_lower(&lower_, order_.retention, sequence(), [&](uint64_t witness) {
       const auto found = std::find(witnesses_.begin(), witnesses_.end(), witness);
       if (found == witnesses_.end()) return false;
       for (uint32_t node = 0; node < run_.nodes(); ++node)

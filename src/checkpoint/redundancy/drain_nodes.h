@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/run/run.h"
 #include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
@@ -13,7 +14,7 @@ namespace cairn::checkpoint {
 
 struct DrainOrder {
   std::string directory;
-  uint32_t keep = 0;             // as of retire_in_lower(); 0: nothing is removed
+  LowerRetention retention;
   UsedSequences used;            // by the run
   uint64_t lock_timeout_ns = 0;  // for another process that copies to the directory
 };

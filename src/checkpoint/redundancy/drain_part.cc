@@ -1,7 +1,5 @@
 #include "checkpoint/redundancy/drain_part.h"
 
-#include "checkpoint/redundancy/retire_lower.h"
-
 namespace cairn::checkpoint {
 namespace {
 
@@ -38,8 +36,8 @@ Result<uint32_t> drain_parts(const SetFile& set, const PartSource& source, const
   CAIRN_TRY_ASSIGN(missing, complete_drain(set, first, is_changed, lower));
   if (missing != 0) return missing;
   for (const DrainedPart& part : *parts) CAIRN_TRY(note_global(set, part.slot));
-  if (order.keep != 0)
-    CAIRN_TRY(retire_in_lower(lower, order.keep, order.sequence, [&](uint64_t other) {
+  if (order.retention.removes())
+    CAIRN_TRY(retire_in_lower(lower, order.retention, order.sequence, [&](uint64_t other) {
       return is_whole_in(*lower, other, order.stop);
     }));
   return 0U;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "checkpoint/redundancy/drain_version.h"
+#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/sources/checked_span.h"
 #include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
@@ -26,7 +27,7 @@ struct PartSource {
 
 struct PartOrder {
   uint64_t sequence = 0;
-  uint32_t keep = 0;             // as of retire_in_lower(); 0: nothing is removed
+  LowerRetention retention;
   uint64_t lock_timeout_ns = 0;  // for another process that copies to the directory
   Stop stop = nullptr;
   std::atomic<bool>* is_named = nullptr;  // set once the parts are in lower

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "base/saved_failure.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
-#include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/bulk_write.h"
 

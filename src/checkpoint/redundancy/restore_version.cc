@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/saved_failure.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/sources/checked_span.h"
 #include "checkpoint/sources/lower_copy.h"
 #include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/lineage.h"
-#include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/bulk_write.h"
 
@@ -187,9 +187,11 @@ void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_
   if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
 }
 
-Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                                const LowerSet& lower) {
-  CAIRN_TRY_ASSIGN(wanted, wanted_of(lower, catalogue, has_part_here));
+namespace {
+
+// The first of these that is whole.
+Result<Restored> restore_first(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                               const LowerSet& lower, const std::vector<uint64_t>& wanted) {
   uint32_t skipped = 0;
   std::string why;
   for (const uint64_t sequence : wanted) {
@@ -209,6 +211,22 @@ Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogu
   if (skipped == 0) return fail(ENOENT, "%s: has no version", lower.path().c_str());
   return fail(EUCLEAN, "%s: no version %sis whole: %s", lower.path().c_str(),
               skips_others(lower, skipped), why.c_str());
+}
+
+}  // namespace
+
+Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                                const LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(wanted, wanted_of(lower, catalogue, has_part_here));
+  return restore_first(set, shelf, catalogue, lower, wanted);
+}
+
+Result<Restored> restore_earlier(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                                 const LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(earlier, earlier_in(lower));
+  if (earlier.empty())
+    return fail(ENOENT, "%s: has no line before the newest one's", lower.path().c_str());
+  return restore_first(set, shelf, catalogue, lower, earlier);
 }
 
 }  // namespace cairn::checkpoint

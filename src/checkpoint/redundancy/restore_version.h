@@ -55,5 +55,8 @@ Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const
 // says why. ENOSPC, and the errors of the file system.
 Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
                                 const LowerSet& lower);
+// The same of the last line before the newest one's, into a pool that has no version.
+Result<Restored> restore_earlier(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                                 const LowerSet& lower);
 
 }  // namespace cairn::checkpoint

@@ -60,35 +60,66 @@ bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop) {
   return copy.ok() && check_data(lower, *copy, stop).ok();
 }
 
-Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained) {
+Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRetention& retention,
+                                           uint64_t drained) {
   CAIRN_TRY_ASSIGN(line, line_in(lower));
-  std::vector<uint64_t> witnesses;
-  for (const uint64_t sequence : line.sequences)
-    if (sequence != drained && !line.is_abandoned(sequence) && witnesses.size() < keep)
-      witnesses.push_back(sequence);
+  const auto take = [&](const auto& is_wanted) {
+    std::vector<uint64_t> taken;
+    for (const uint64_t sequence : line.sequences)
+      if (sequence != drained && is_wanted(sequence) && taken.size() < retention.keep)
+        taken.push_back(sequence);
+    return taken;
+  };
+  std::vector<uint64_t> witnesses =
+      take([&](uint64_t sequence) { return !line.is_abandoned(sequence); });
+  const bool has_older =
+      std::any_of(line.sequences.begin(), line.sequences.end(), [&](uint64_t sequence) {
+        return line.is_left_behind(sequence) && !line.is_earlier(sequence);
+      });
+  if (!has_older || retention.drops_earlier) return witnesses;
+  const auto earlier = take([&](uint64_t sequence) { return line.is_earlier(sequence); });
+  witnesses.insert(witnesses.end(), earlier.begin(), earlier.end());
   return witnesses;
 }
 
-Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole) {
+Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_t drained,
+                       const IsWhole& is_whole) {
   CAIRN_TRY_ASSIGN(line, line_in(*lower));
-  Stay stay;
+  const auto& sequences = line.sequences;
+  const auto has_earlier = [&] {
+    return std::any_of(sequences.begin(), sequences.end(), [&](uint64_t sequence) {
+      return line.is_earlier(sequence) && is_whole(sequence);
+    });
+  };
   uint32_t whole = 0;         // of the line, so far
   std::set<int64_t> numbers;  // of these
-  for (const uint64_t sequence : line.sequences) {
-    const bool is_abandoned = line.is_abandoned(sequence);
+  // A copy that the line has abandoned stays while it is the best of its number.
+  const auto is_replaced = [&](uint64_t sequence) {
+    if (!line.is_abandoned(sequence) || whole == 0) return false;
     const auto number = number_in(*lower, sequence);
-    const bool is_replaced = is_abandoned && whole != 0 && (!number || numbers.contains(*number));
-    const bool is_dispensable = is_replaced || whole >= std::max(keep, 1U);
-    if (is_dispensable && sequence != drained) continue;
+    return !number || numbers.contains(*number);
+  };
+  const auto is_dispensable = [&](uint64_t sequence) {
+    if (line.is_left_behind(sequence)) {
+      if (retention.drops_earlier) return whole >= 1;
+      return !line.is_earlier(sequence) && retention.keep != 0 && whole >= 1 && has_earlier();
+    }
+    if (retention.keep == 0) return false;
+    return whole >= retention.keep || is_replaced(sequence);
+  };
+  Stay stay;
+  for (const uint64_t sequence : sequences) {
+    const bool is_needed = !is_dispensable(sequence);
+    if (!is_needed && sequence != drained) continue;
     stay.add(*lower, sequence);
-    if (is_dispensable || is_abandoned) continue;
-    // What was drained has been read back.
-    if (sequence != drained && !is_whole(sequence)) continue;
+    if (!is_needed || line.is_abandoned(sequence)) continue;
+    // What was drained has been read back. Where all of the line stay, none has to be read.
+    if (sequence != drained && (retention.keep == 0 || !is_whole(sequence))) continue;
     ++whole;
-    if (number) numbers.insert(*number);
+    if (const auto number = number_in(*lower, sequence)) numbers.insert(*number);
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
-  const std::set<uint64_t> complete(line.sequences.begin(), line.sequences.end());
+  const std::set<uint64_t> complete(sequences.begin(), sequences.end());
   const auto is_of_others = [&](const std::string& name) {
     if (name.starts_with(lower_aside)) return lower->is_being_written(name);
     const uint64_t sequence = sequence_of_name(name);

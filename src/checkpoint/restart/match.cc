@@ -1,5 +1,6 @@
 #include "checkpoint/restart/match.h"
 
+#include "base/long_detail.h"
 #include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
@@ -68,9 +69,9 @@ Result<Matches> match(const Definitions& definitions, const Contents& stored, bo
     }
   }
   if (!missing.empty() && !different.empty())
-    return fail(ENODATA, "missing: %s; different: %s", missing.c_str(), different.c_str());
-  if (!missing.empty()) return fail(ENODATA, "missing: %s", missing.c_str());
-  if (!different.empty()) return fail(EINVAL, "%s", different.c_str());
+    return fail_at_length(ENODATA, "missing: " + missing + "; different: " + different);
+  if (!missing.empty()) return fail_at_length(ENODATA, "missing: " + missing);
+  if (!different.empty()) return fail_at_length(EINVAL, different);
   return matches;
 }
 

@@ -4,19 +4,19 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "base/saved_failure.h"
+#include "base/long_detail.h"
 #include "checkpoint/record/medium_errors.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
 #include "checkpoint/sources/lower_line.h"
+#include "checkpoint/store/attempts.h"
 #include "checkpoint/write/failure_text.h"
 
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint64_t attempts_mask = 0xffff;
 constexpr unsigned class_shift = 48;
 constexpr unsigned errno_shift = 32;
 
@@ -55,12 +55,6 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 
 }  // namespace
 
-// What a manifest says of the run that counted last.
-uint64_t Restart::name_of_run() const {
-  const Uuid uuid = run_.uuid();
-  return crc32c_bulk(0, uuid.data(), uuid.size());
-}
-
 // A slot that cannot be opened is found damaged when it is read, by all ranks together.
 uint32_t Restart::attempts_of(const KnownVersion& known) {
   // All ranks must find the same.
@@ -69,9 +63,7 @@ uint32_t Restart::attempts_of(const KnownVersion& known) {
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
   if (!word.ok()) return 0;
-  const uint64_t held = (*word)->load();
-  const auto all = static_cast<uint32_t>(held & attempts_mask);
-  return all != 0 && held >> 32 == name_of_run() ? all - 1 : all;
+  return attempts_before((*word)->load(), name_of_run(run_.uuid()));
 }
 
 // In the order in which they are tried.
@@ -88,6 +80,7 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     has_versions_ = true;
     if (!known.missing.empty()) {
       lacks_node_ = lacks_node_ || known.lacks_node;
+      report->has_damage = true;
       skipped.add(known.version.sequence,
                   shown_number(known.version.number) + ": " + known.missing);
       if (request.number) break;
@@ -104,10 +97,13 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     }
     skipped.add(known.version.sequence,
                 shown_number(known.version.number) + ": " + std::to_string(attempts) +
-                    " restarts from it ended before a checkpoint; ask for it by its number, or "
-                    "raise max_attempts");
+                    " restarts from it ended before a checkpoint; to go on with it, read it by its "
+                    "number or set max_attempts to more than " +
+                    std::to_string(attempts));
   }
   if (request.is_anew()) return wanted;
+  report->has_damage =
+      report->has_damage || !catalogue_.damaged().empty() || request.skipped.newer_than(0) != 0;
   // What is known to be incomplete tells so itself. Abandoned versions count for nobody.
   const KnownVersion* const head = catalogue_.head();
   for (const DamagedSlot& slot : catalogue_.damaged()) {
@@ -122,7 +118,21 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
 int64_t Restart::encode(const Status& status, bool is_damage) const {
   if (status.ok()) return 0;
   const auto kind = static_cast<int64_t>(is_damage ? Finding::damaged : Finding::failed);
-  return kind << class_shift | int64_t{status.code()} << errno_shift | run_.number();
+  // Of several ranks the lowest one speaks: many programs print nothing from the others.
+  return kind << class_shift | int64_t{status.code()} << errno_shift | (UINT32_MAX - run_.number());
+}
+
+// What a rank says of another one's failure.
+void Restart::tell_for(uint32_t rank, int error, const std::string& shared) {
+  constexpr size_t most = 240;
+  if (shared.empty())
+    fail(error, "rank %u: %s", rank, strerror(error)).ignore();
+  else if (shared.size() <= most)
+    fail(error, "rank %u: %s", rank, shared.c_str()).ignore();
+  else
+    fail(error, "rank %u: %.*s ... (rank %u has the whole text)", rank, int{most}, shared.c_str(),
+         rank)
+        .ignore();
 }
 
 // The worst that any rank found. `then`: what one of them does when all are content.
@@ -150,30 +160,21 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
   }
   if (worst == 0) return worst;
   const int error = static_cast<int>(worst >> errno_shift & 0xffff);
-  const auto rank = static_cast<uint32_t>(worst);
+  const uint32_t rank = UINT32_MAX - static_cast<uint32_t>(worst);
   const bool is_mine = rank == run_.number();
   const std::string shared = share_text(&run_, Run::Purpose::restart, is_mine, own, arrived);
-  if (shared.empty() && own.empty()) {
-    static_cast<void>(fail(error, "rank %u: %s", rank, strerror(error)));
-  } else if (shared.empty() || shared == own) {
-    static_cast<void>(fail(error, "%s", own.c_str()));
-  } else {
-    static_cast<void>(fail(error, "rank %u: %s", rank, shared.c_str()));
-  }
+  if (is_mine || shared == own || (shared.empty() && !own.empty()))
+    fail_at_length(error, own).ignore();
+  else
+    tell_for(rank, error, shared);
   return worst;
 }
 
 Status Restart::count_attempt(Slot* slot) const {
   if (slot == nullptr) return Status();  // other nodes have the version
   CAIRN_TRY_ASSIGN(word, slot->word(attempts_offset));
-  const uint64_t run = name_of_run();
-  uint64_t held = word->load();
   pool::Pool& pool = run_.set().fs().pool;
-  do {
-    if (held >> 32 == run && (held & attempts_mask) != 0) return Status();
-  } while (!pool.compare_exchange(*word, held,
-                                  run << 32 | std::min((held & attempts_mask) + 1, attempts_mask)));
-  pool.flush(word, sizeof *word);
+  checkpoint::count_attempt(pool, word, name_of_run(run_.uuid()));
   return pool.fence();
 }
 
@@ -351,7 +352,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
   CAIRN_TRY(open_lower(request));
   CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
   bool looks_in_lower = !request.lower.empty();
-  SavedFailure of_number;
+  std::optional<std::string> of_number;  // why the version that was asked for cannot be had
   for (size_t next = 0;; ++next) {
     // What no pool has whole comes from lower, before an older version counts.
     if (looks_in_lower && (next == wanted.size() || next != 0)) {
@@ -385,11 +386,12 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     }
     const std::string text = shown_number(known.version.number) + ": " + last_detail();
     if (static_cast<Finding>(worst >> class_shift) == Finding::failed)
-      return fail(static_cast<int>(worst >> errno_shift & 0xffff), "%s", text.c_str());
-    if (request.number) of_number.keep(fail(EIO, "%s", text.c_str()));
+      return fail_at_length(static_cast<int>(worst >> errno_shift & 0xffff), text);
+    if (request.number && !of_number) of_number = text;
+    report.has_damage = true;
     report.all_skipped.add(known.version.sequence, text);
   }
-  if (!of_number.ok()) return of_number.restored();
+  if (of_number) return fail_at_length(EIO, *of_number);
   report.skipped = report.all_skipped.newer_than(0);
   report.why = report.all_skipped.why_newer_than(0);
   return nothing(request, report);
@@ -417,10 +419,11 @@ Status Restart::nothing(const RestartRequest& request, const RestartReport& repo
   if (report.skipped != 0 && lacks_node_)
     return fail(EHOSTDOWN, "no version can be read: %s", report.why.c_str());
   if (report.skipped != 0 && has_versions_ && !request.number)
-    return fail(EEXIST,
-                "there are versions, and none can be read: %s; or begin anew with "
-                "CAIRN_CHECKPOINT_FRESH, which drops them",
-                report.why.c_str());
+    return fail_at_length(
+        EEXIST, "there are versions, and none can be read: " + report.why +
+                    (report.has_damage ? "; " + request.way_back : "") +
+                    "; or begin anew with CAIRN_CHECKPOINT_FRESH, which drops them from the pool "
+                    "and keeps copies in lower");
   if (report.skipped != 0) return fail(ENOENT, "no version can be read: %s", report.why.c_str());
   return fail(ENOENT,
               request.number ? "there is no version of this number" : "there is no version");

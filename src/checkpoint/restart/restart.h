@@ -20,7 +20,8 @@ struct RestartRequest {
   bool fills_halo = false;
   bool is_cyclic = false;     // arrays may be larger than what is stored (cyclic.h)
   bool verifies_all = false;  // also what is not defined
-  uint32_t max_attempts = 2;
+  uint32_t max_attempts = 5;
+  std::string way_back;  // for texts: how damaged versions are had
   // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
   // version `continued`, whose attempts do not count then; 0: the run continues none.
   uint64_t continued = 0;
@@ -41,7 +42,8 @@ struct RestartReport {
   uint64_t bytes = 0;
   std::string attributes;    // of the version
   uint32_t skipped = 0;      // newer versions that could not be had
-  std::string why;           // of the newest of them; else why the version came from lower
+  std::string why;           // of the newest of them
+  bool has_damage = false;   // one of them is damaged or incomplete
   uint32_t missing = 0;      // optional variables
   uint32_t from_copies = 0;  // parts that were read from copies
   std::string why_copies;    // of one of them
@@ -101,10 +103,10 @@ class Restart {
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
                           const std::function<Status()>& then);
   Status count_attempt(Slot* slot) const;
+  static void tell_for(uint32_t rank, int error, const std::string& shared);
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   // This run's own does not count.
   uint32_t attempts_of(const KnownVersion& known);
-  [[nodiscard]] uint64_t name_of_run() const;
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                        RestartReport* report);
   [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;

@@ -30,15 +30,6 @@ Status Run::locked(const std::function<Status()>& work) const {
   return work();
 }
 
-Uuid Run::uuid_at(unsigned i) const {
-  Uuid uuid;
-  for (unsigned k = 0; k < 2; ++k) {
-    const uint64_t half = words_.run(i + k).load();
-    std::memcpy(uuid.data() + size_t{8} * k, &half, sizeof half);
-  }
-  return uuid;
-}
-
 void Run::store_uuid(unsigned i, const Uuid& uuid) {
   for (unsigned k = 0; k < 2; ++k) {
     uint64_t half = 0;
@@ -47,7 +38,7 @@ void Run::store_uuid(unsigned i, const Uuid& uuid) {
   }
 }
 
-Uuid Run::uuid() const { return uuid_at(RunWords::uuid); }
+Uuid Run::uuid() const { return words_.run_uuid(); }
 
 std::vector<uint32_t> Run::numbers() const {
   if (exchange() != nullptr) return member_.numbers;
@@ -94,7 +85,7 @@ Run::~Run() {
 
 // Is there a run of others?
 Status Run::check_others() const {
-  const bool is_ours = uuid_at(RunWords::key) == member_.key;
+  const bool is_ours = words_.uuid_at(RunWords::key) == member_.key;
   for (uint32_t rank = 0; rank < max_ranks_of_part; ++rank) {
     const uint64_t word = words_.member(rank, RunWords::lane).load();
     if (word == 0 || pool::has_lost_owner(pool(), word)) continue;
@@ -148,6 +139,7 @@ Status Run::join() {
     return fail(EAGAIN, "the run has begun without rank %u", number());
   pool::SeatGuard seat(pool(), pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return pool::no_seat(pool());
+  pool().store(words_.member(member_.rank, RunWords::launcher), member_.launcher);
   pool().store(words_.member(member_.rank, RunWords::lane), seat->lock_word);
   is_member_ = true;
   return settle_if_complete();

@@ -19,6 +19,7 @@ struct RunMember {
   uint32_t rank = 0;             // among those of this node
   uint32_t ranks = 1;            // of this node
   uint32_t timeout_ms = 60'000;  // for the others to come
+  uint64_t launcher = 0;         // launcher_of() its `cairn run`
   // Of a run on several nodes. `numbers`: the ranks of this node in the job, ascending.
   Exchange* exchange = nullptr;
   std::vector<uint32_t> numbers;
@@ -121,7 +122,6 @@ class Run {
   [[nodiscard]] Status look_at_absent(uint32_t rank, uint64_t arrived) const;
   [[nodiscard]] Status look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) const;
   [[nodiscard]] pool::Pool& pool() const { return set_.fs().pool; }
-  [[nodiscard]] Uuid uuid_at(unsigned i) const;
   void store_uuid(unsigned i, const Uuid& uuid);
 
   SetFile& set_;

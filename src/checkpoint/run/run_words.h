@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "checkpoint/store/set_file.h"
 
@@ -25,11 +26,21 @@ class RunWords {
   };
   enum OfArrivals : unsigned { arrived, failed, decided, bytes, begun };
   enum OfMeeting : unsigned { met, value, hash, fault = 6 };
-  enum OfMember : unsigned { lane, arrival, calls, meeting, said, length, uncopied };
+  enum OfMember : unsigned { lane, arrival, calls, meeting, said, length, uncopied, launcher };
 
   RunWords() = default;
   // The words stay where they are as long as the set is open.
   static Result<RunWords> find(const SetFile& set);
+
+  [[nodiscard]] Uuid run_uuid() const { return uuid_at(OfRun::uuid); }
+  [[nodiscard]] Uuid uuid_at(unsigned i) const {
+    Uuid found;
+    for (unsigned k = 0; k < 2; ++k) {
+      const uint64_t half = run(i + k).load();
+      std::memcpy(found.data() + size_t{8} * k, &half, sizeof half);
+    }
+    return found;
+  }
 
   [[nodiscard]] persist::Word& lock() const { return at(set_lock_offset); }
   [[nodiscard]] persist::Word& run(unsigned i) const { return at(set_run_offset + 8 * i); }

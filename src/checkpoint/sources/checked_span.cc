@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 
 namespace cairn::checkpoint {
 

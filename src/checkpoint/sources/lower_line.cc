@@ -30,21 +30,43 @@ bool LowerLine::is_abandoned(uint64_t sequence) const {
   return head && sequence < head->sequence && !is_in_line(*head, sequence);
 }
 
+bool LowerLine::is_left_behind(uint64_t sequence) const {
+  return head && sequence <= head->horizon;
+}
+
+bool LowerLine::is_earlier(uint64_t sequence) const {
+  if (!is_left_behind(sequence)) return false;
+  return !earlier_head || sequence >= earlier_head->sequence || is_in_line(*earlier_head, sequence);
+}
+
 Result<LowerLine> line_in(const LowerSet& lower) {
   LowerLine line;
   CAIRN_TRY_ASSIGN(ascending, lower.versions());
   line.sequences.assign(ascending.rbegin(), ascending.rend());
   for (const uint64_t sequence : line.sequences) {
+    if (line.head && !line.is_left_behind(sequence)) continue;
     const auto manifest = open_manifest(lower, sequence);
     if (manifest.ok()) {
+      if (line.head) {
+        line.earlier_head = manifest->version();
+        break;
+      }
       line.head = manifest->version();
-      break;
+      continue;
     }
     if (!is_damage(manifest.status()))
       return annotate(manifest.status(), "%s/%s", lower.path().c_str(),
                       lower_name(sequence, "").c_str());
   }
   return line;
+}
+
+Result<std::vector<uint64_t>> earlier_in(const LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(line, line_in(lower));
+  std::vector<uint64_t> earlier;
+  for (const uint64_t sequence : line.sequences)
+    if (line.is_earlier(sequence)) earlier.push_back(sequence);
+  return earlier;
 }
 
 Status check_line(const LowerSet& lower, const Catalogue& catalogue, const UsedSequences& used,

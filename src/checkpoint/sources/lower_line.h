@@ -13,12 +13,20 @@ namespace cairn::checkpoint {
 struct LowerLine {
   std::vector<uint64_t> sequences;    // newest first
   std::optional<VersionRecord> head;  // the newest whose manifest is right, whatever its data are
+  // The same of the line before: the run that began the head's line did not continue it.
+  std::optional<VersionRecord> earlier_head;
 
   [[nodiscard]] bool is_abandoned(uint64_t sequence) const;
+  // Is it of a line before the head's?
+  [[nodiscard]] bool is_left_behind(uint64_t sequence) const;
+  // Is it of the last line before the head's?
+  [[nodiscard]] bool is_earlier(uint64_t sequence) const;
 };
 
 // EPROTONOSUPPORT: a newer Cairn wrote the head. And the errors of the file system.
 Result<LowerLine> line_in(const LowerSet& lower);
+// Those of the last line before the head's, newest first.
+Result<std::vector<uint64_t>> earlier_in(const LowerSet& lower);
 
 // The sequences that a pool, or a run, has used.
 struct UsedSequences {

@@ -80,6 +80,8 @@ Status LowerFile::write(const void* bytes, uint64_t size, uint64_t offset) {
     from += n;
     offset += static_cast<uint64_t>(n);
     size -= static_cast<uint64_t>(n);
+    const int64_t limited = cache_.wrote(descriptor_.get(), static_cast<uint64_t>(n));
+    if (limited < 0) return sys::failed(limited, "fdatasync", aside_);
   }
   return Status();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tier/system/cache_limit.h"
 #include "tier/system/system.h"
 
 namespace cairn::checkpoint {
@@ -48,6 +49,7 @@ class LowerFile {
   friend class LowerSet;
   tier::sys::Descriptor descriptor_;
   std::string aside_;
+  tier::CacheLimit cache_;
 };
 
 // Is the directory there, for sets to come? ENOENT, ENOTDIR.

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {

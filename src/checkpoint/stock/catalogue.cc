@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checkpoint/record/medium_errors.h"
+#include "checkpoint/store/attempts.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_names.h"
@@ -289,7 +290,7 @@ Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest)
     return Status();
   }
   const auto attempts = from->word(attempts_offset);
-  if (attempts.ok()) part.attempts = static_cast<uint32_t>((*attempts)->load() & 0xffff);
+  if (attempts.ok()) part.attempts = attempts_in((*attempts)->load());
   stock_.parts.push_back(part);
   if (known == nullptr) {
     KnownVersion one;

@@ -201,9 +201,9 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     block += n;
     since_look += n;
   }
-  // Some may have been there because a writer had filled ahead: it keeps them.
-  keep_ahead(fs, file.number);
-  fs.pool.fetch_add(succeeded, 1);  // before the seat is left: free_zeros waits for that
+  // Before the seat is left: free_zeros and free_ahead wait for that. Some blocks may have been
+  // there because a writer had filled ahead, and are kept now.
+  fs.pool.fetch_add(succeeded, 1);
   if (purpose == Purpose::change) touch_modified(file);  // or an eviction would free them
   return Status();
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "file/inode/blocks.h"
 #include "file/inode/shape.h"
 #include "file/inode/xattr.h"
 #include "pool/core/redo.h"
@@ -102,47 +103,6 @@ void fold(Pool& pool, Inode& inode, uint64_t mtime) {
   pool.fetch_add(inode.change, 1);
 }
 
-// Blocks below an entry, nodes included; `nodes` counts level-1 nodes down to 0, where it stops.
-uint64_t count_below(const Pool& pool, const Map& map, Entry entry, uint64_t base, unsigned level,
-                     uint64_t* nodes) {
-  if (!entry || !pool.valid(entry.block()) || !entry.belongs_to(map.number, base, level)) return 0;
-  if (level == 0) return 1;
-  if (entry.kind() == Kind::leaf) return format::chunk_blocks;
-  if (entry.kind() != Kind::node || *nodes == 0) return 0;
-  const Word* node = node_at(pool, entry.block());
-  uint64_t blocks = 1;
-  if (level == 1) {
-    --*nodes;
-    for (uint64_t i = 0; i < format::node_entries; ++i)
-      blocks += node[i].load_relaxed() != 0 ? 1 : 0;
-    return blocks;
-  }
-  for (uint64_t i = 0; i < format::node_entries && *nodes != 0; ++i) {
-    const Entry child{node[i].load()};
-    if (child)
-      blocks += count_below(pool, map, child, base + i * span_of(level - 1), level - 1, nodes);
-  }
-  return blocks;
-}
-
-uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
-  uint64_t roots = 0;
-  for (const Word& word : map.inode->root) roots |= word.load_relaxed();
-  if (roots == 0) {
-    uint64_t direct = 0;
-    for (const Word& word : map.inode->direct) direct += word.load_relaxed() != 0 ? 1 : 0;
-    return direct;
-  }
-  constexpr uint64_t exact_nodes = 64;
-  uint64_t nodes = exact_nodes;
-  uint64_t blocks = 0;
-  for (const Word& word : map.inode->direct) blocks += word.load_relaxed() != 0 ? 1 : 0;
-  for (unsigned level = 1; level <= format::root_levels; ++level)
-    blocks += count_below(fs.pool, map, Entry{map.inode->root[level - 1].load()}, 0, level, &nodes);
-  const uint64_t in_size = (size + format::block_size - 1) >> format::block_shift;
-  return nodes != 0 ? blocks : std::max(blocks, in_size);
-}
-
 uint64_t blocks_in_lower(const Inode& inode, const Attributes& a) {
   const uint64_t noted = S_ISREG(a.mode) ? inode.file.lower_units.load() : 0;
   const uint64_t bytes = noted != 0 ? (noted - 1) * 512 : a.size;
@@ -157,7 +117,7 @@ void count_blocks(const FileSystem& fs, const Map& map, Attributes* a) {
     const FirstLook look(*map.inode);
     a->flags = map.inode->flags.load();
     const bool lazy = (a->flags & format::flag_lazy) != 0;
-    a->blocks = lazy ? blocks_in_lower(*map.inode, *a) : blocks_of(fs, map, a->size);
+    a->blocks = lazy ? blocks_in_lower(*map.inode, *a) : data_blocks(fs.pool, map, a->size);
     if (lazy || look.still_holds() || tries == most_tries) return;
   }
 }
@@ -201,7 +161,7 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   else if ((a.flags & format::flag_lazy) != 0)
     a.blocks = blocks_in_lower(inode, a);
   else if (!S_ISLNK(a.mode))
-    a.blocks = blocks_of(fs, map, a.size);
+    a.blocks = data_blocks(fs.pool, map, a.size);
   return a;
 }
 

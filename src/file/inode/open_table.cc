@@ -144,6 +144,8 @@ bool for_each_open_file(FileSystem& fs, const std::function<bool(OpenFile&)>& vi
 }
 
 bool is_open(FileSystem& fs, uint64_t number) {
+  const Inode* inode = inode_at(fs, number);
+  if (inode != nullptr && inode->opens.load() == 0) return false;  // never too low
   return !for_each_open_file(
       fs, [number](const OpenFile& open) { return open.inode.load() != number; });
 }

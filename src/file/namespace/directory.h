@@ -71,8 +71,8 @@ Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now);
 // The name now names another inode.
 void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type);
-// After draining: the name's identity in lower is this now (null: it is not there any more, which
-// ends a whiteout for good). In place where the name's slot has room for an identity, as all have
+// After draining: the name's witness in lower is this now (null: it is not there any more, which
+// ends a whiteout for good). In place where the name's slot has room for a witness, as all have
 // that were made below a covered directory (flag_covered); else the name moves to a slot that has.
 Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
                          const Witness* lower);

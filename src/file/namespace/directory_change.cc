@@ -230,7 +230,7 @@ Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, 
     return change.commit();
   }
   DirectoryChange moving(fs, seat, *directory.inode, directory.number);
-  // The name moves to a slot with room for an identity: first in, then out, so that its old bytes
+  // The name moves to a slot with room for a witness: first in, then out, so that its old bytes
   // stay whole until the change commits. Or it was a whiteout, which is over.
   if (lower != nullptr)
     CAIRN_TRY(insert_new(fs, seat, change, directory, name, slot->inode, slot->type(), lower));

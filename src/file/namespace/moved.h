@@ -1,7 +1,7 @@
 // Moved: a file of which only the name has changed since lower had the same bytes. A drain links it
 // to its new name in lower, and copies nothing (tier/drain/drain_moved.cc).
 //
-// A rename notes the file's identity in lower, its own time, and the count of folded stamps. The
+// A rename notes the file's witness in lower, its own time, and the count of folded stamps. The
 // note holds while the inode has that time, that count and no stamp: each write leaves a stamp or
 // raises the count, and all other changes move the time on.
 #pragma once

@@ -82,6 +82,9 @@ class TwoInodes {
   Word* second_ = nullptr;
 };
 
+// RENAME_WHITEOUT of Linux: always refused, after all that is wrong with the names.
+constexpr unsigned rename_whiteout = 4;
+
 struct End {
   Map directory;
   Name name;
@@ -145,7 +148,8 @@ class Renaming {
         to_(to),
         prepared_(prepared),
         exchange_((flags & rename_exchange) != 0),
-        may_replace_((flags & rename_no_replace) == 0) {}
+        may_replace_((flags & rename_no_replace) == 0),
+        wants_whiteout_((flags & rename_whiteout) != 0) {}
 
   Status run() {
     CAIRN_TRY(check_alive(from_.directory, from_.found));
@@ -158,6 +162,7 @@ class Renaming {
     if (replaces() && is_directory(other_) &&
         (other_.inode->directory.entries.load() != 0 || is_lazy(*other_.inode)))
       return to_.says(ENOTEMPTY, "directory not empty");
+    if (wants_whiteout_) return from_.says(EINVAL, "cannot leave a whiteout");
     CAIRN_TRY(check_own(moved_, source_));
     if (exchange_) CAIRN_TRY(check_own(other_, target_));
     return replaces() && needs_its_name(other_) ? became_lazy : change();
@@ -312,6 +317,7 @@ class Renaming {
   const Prepared& prepared_;
   bool exchange_;
   bool may_replace_;
+  bool wants_whiteout_;
   DirentSlot source_;
   DirentSlot target_;
   Map moved_;
@@ -373,8 +379,8 @@ Status rename_once(FileSystem& fs, const End& from, const End& to, unsigned flag
 
 Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end, unsigned flags) {
   CAIRN_TRY(fs.pool.check_writable());
-  if ((flags & ~(rename_no_replace | rename_exchange)) != 0 ||
-      flags == (rename_no_replace | rename_exchange))
+  if ((flags & ~(rename_no_replace | rename_exchange | rename_whiteout)) != 0 ||
+      ((flags & rename_exchange) != 0 && flags != rename_exchange))
     return fail(EINVAL, "rename flags %#x are not supported", flags);
   End from;
   End to;

@@ -17,14 +17,15 @@ struct Witness {
   // 0: not known. Pools without format::feature_witness know none of these.
   uint64_t birth = 0;   // time of creation, or a number of the file's handle
   uint64_t change = 0;  // ctime of a file
-  uint64_t owner = 0;   // number of the user + 1; permissions << 32
+  // The rights that the pool had when the file was imported or drained last (tier::noted_rights).
+  uint64_t rights = 0;
 };
 
 using WitnessWords = std::array<uint64_t, format::witness_words>;
 
 inline WitnessWords words_of(const Witness& witness) {
   return {witness.device, witness.inode,  witness.size, witness.mtime,
-          witness.birth,  witness.change, witness.owner};
+          witness.birth,  witness.change, witness.rights};
 }
 
 inline Witness witness_of(const WitnessWords& words) {

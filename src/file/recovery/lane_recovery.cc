@@ -73,6 +73,17 @@ bool LaneRecovery::is_published(uint64_t number, uint64_t file_block, unsigned l
   return walk(pool, map, file_block, &cursor).ok() && cursor.block == block;
 }
 
+namespace {
+
+// A value that is no change time, and another one than before: a drain that copies the file at this
+// moment sees that it must not count it as drained (tier::set_drained_as_of).
+uint64_t void_time(uint64_t drained) {
+  constexpr uint64_t voids = 1U << 20;  // nanoseconds after the epoch
+  return drained < voids ? drained + 1 : 1;
+}
+
+}  // namespace
+
 void LaneRecovery::recover_seat(format::Seat& seat) {
   Pool& pool = fs_.pool;
   // It died inside a call: an inode may have lost its last name, and not been ended yet. To look
@@ -85,7 +96,7 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
     const uint64_t number = seat.writing.load();
     Inode* inode = number != 0 ? inode_at(fs_, number) : nullptr;
     if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0) {
-      pool.store_flush(inode->drained, 0);
+      pool.store_flush(inode->drained, void_time(inode->drained.load()));
       forget_move(pool, *inode);
     }
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "file/inode/open_table.h"
-
 namespace cairn::file {
 namespace {
 
@@ -36,15 +34,13 @@ void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bo
   const uint64_t written = (end + block_size - 1) >> block_shift;
   const uint64_t note =
       format::ahead_note(written, std::max(filled >> block_shift, written) - written);
-  Word& ahead = file.shared->ahead;
-  if (ahead.load_relaxed() != note) file.fs->pool.store(ahead, note);
-}
-
-void keep_ahead(FileSystem& fs, uint64_t number) {
-  for_each_open_file(fs, [&](format::OpenFile& open) {
-    if (open.ahead.load() != 0 && open.inode.load() == number) fs.pool.store(open.ahead, 0);
-    return true;
-  });
+  format::OpenFile& shared = *file.shared;
+  const uint64_t since = file.inode->file.preallocations.load();
+  if (shared.ahead_since.load_relaxed() != since) {
+    file.fs->pool.store(shared.ahead, 0);  // what was noted before that stays
+    file.fs->pool.store(shared.ahead_since, since);
+  }
+  if (shared.ahead.load_relaxed() != note) file.fs->pool.store(shared.ahead, note);
 }
 
 }  // namespace cairn::file

@@ -21,8 +21,4 @@ uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end);
 // behind its end hold zeros, so more may come ahead of the next.
 void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero);
 
-// The file's blocks are wanted from now on (fallocate): what was filled ahead stays. The caller has
-// announced stores to it.
-void keep_ahead(FileSystem& fs, uint64_t number);
-
 }  // namespace cairn::file

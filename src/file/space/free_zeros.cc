@@ -43,6 +43,7 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
     // Taken only now, when no fallocate is under way that would count on these blocks.
     const uint64_t note = fs.pool.exchange(open.ahead, 0);
     if (open.inode.load() != map.number) return false;  // another file's meanwhile
+    if (map.inode->file.preallocations.load() != open.ahead_since.load()) return false;  // kept
     const uint64_t from = format::ahead_from(note);
     const uint64_t to = end_of(note);
     uint64_t first = to;

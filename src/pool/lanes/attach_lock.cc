@@ -17,14 +17,14 @@ bool is_file(int descriptor, uint64_t device, uint64_t inode) {
 
 }  // namespace
 
-Result<AttachLock> lock_attach(const std::string& lock_path) {
+Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown) {
   const char* path = lock_path.c_str();
   for (;;) {
     const int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0) return fail(errno, "%s: lock file: %s", path, strerror(errno));
+    if (descriptor < 0) return fail(errno, "%s: lock file: %s", shown.c_str(), strerror(errno));
     AttachLock lock(descriptor);
     const Status status = media::wait_for_lock(descriptor, attach_lock_byte);
-    if (!status.ok()) return annotate(status, "%s", path);
+    if (!status.ok()) return annotate(status, "%s", shown.c_str());
     // A process that removes a pool takes its name away under this lock.
     struct stat named {};
     if (lstat(path, &named) == 0 && is_file(descriptor, named.st_dev, named.st_ino)) return lock;
@@ -32,7 +32,7 @@ Result<AttachLock> lock_attach(const std::string& lock_path) {
 }
 
 Result<AttachLock> lock_attach(const Pool& pool) {
-  auto lock = lock_attach(pool.lock_path);
+  auto lock = lock_attach(pool.lock_path, pool.lock_path);
   if (lock.ok() && pool.lock_inode != 0 &&
       !is_file(lock->descriptor(), pool.lock_device, pool.lock_inode))
     return fail(ENOENT, "%s: the pool has been removed, and another one has its name",

@@ -25,14 +25,14 @@ class AttachLock {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
-  friend Result<AttachLock> lock_attach(const std::string& lock_path);
+  friend Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown);
   explicit AttachLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_ = -1;
 };
 
-// Waits for the lock of the file that has this name. ENOENT: there is none, or it went while we
-// waited.
-Result<AttachLock> lock_attach(const std::string& lock_path);
+// Waits for the lock of the file that has this name. ENOENT: there is none, or it was removed
+// meanwhile. `shown`: the path that errors name.
+Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown);
 // ENOENT also if the name is another pool's now: this one has been removed since it was opened.
 Result<AttachLock> lock_attach(const Pool& pool);
 

@@ -92,11 +92,15 @@ Result<std::vector<std::string>> Directory::names() const {
   if (listing == nullptr) return failed("");
   open->descriptor_ = -1;  // closed with the listing
   std::vector<std::string> names;
+  errno = 0;
   while (const dirent* entry = readdir(listing)) {
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
       names.emplace_back(entry->d_name);
+    errno = 0;
   }
+  const int error = errno;
   closedir(listing);
+  if (error != 0) return fail(error, "%s: list it: %s", path_.c_str(), strerror(error));
   return names;
 }
 

@@ -128,6 +128,7 @@ Result<uint64_t> size_for(const std::string& path, const std::string& parent,
     return fail(ENOSPC, "%s: %llu bytes do not fit, %s has %llu free", path.c_str(),
                 static_cast<unsigned long long>(options.size_bytes), parent.c_str(),
                 static_cast<unsigned long long>(medium.size));
+  CAIRN_TRY(check_cgroup(path, medium, size));
   return size;
 }
 

@@ -6,6 +6,7 @@
 #include "pool/medium/format_io.h"
 #include "pool/medium/pool_directory.h"
 #include "pool/medium/segment_files.h"
+#include "pool/space/space.h"
 
 namespace cairn::pool {
 namespace {
@@ -98,6 +99,8 @@ Status add_segment(Pool& pool, uint64_t bytes) {
     return fail(ENOSPC, "%s: %llu bytes do not fit, its file system has %llu free",
                 pool.path.c_str(), static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(medium->size));
+  if (medium.ok())
+    CAIRN_TRY(check_cgroup(pool.path, *medium, size + usage(pool).untouched * format::block_size));
   CAIRN_TRY_ASSIGN(directory, directory_of(pool));
   const std::string name = segment_name(number);
   // Left by a process that died before the superblock named it.

@@ -17,8 +17,7 @@ constexpr const char* inner_name = "pool";
 constexpr const char* mark = "cairn-made";
 constexpr int most_tries = 100;
 
-// Others can put a file of this user's into a directory that is open to them, but no link with this
-// text.
+// The inode number of the directory, so that a link that was moved from another one does not count.
 std::string text_of_mark(const Directory& place) {
   char text[32];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(place.status().st_ino));
@@ -30,8 +29,15 @@ bool is_private(const Directory& place) {
   return st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
+// Everybody can know the text; but others cannot make a link that belongs to this user.
+bool has_own_mark(const Directory& place) {
+  struct stat st {};
+  return place.look(mark, &st) && S_ISLNK(st.st_mode) && st.st_uid == geteuid() &&
+         place.link_target(mark) == text_of_mark(place);
+}
+
 bool is_made_by_cairn(const Directory& above, const Directory& place) {
-  return is_private(place) && (place.link_target(mark) == text_of_mark(place) || above.is_closed());
+  return is_private(place) && (has_own_mark(place) || above.is_closed());
 }
 
 enum class Locks : uint8_t { needed, if_there };
@@ -54,8 +60,8 @@ Result<Directory> open_locked(const Directory& above, const std::string& name, L
   return place;
 }
 
-// Only what a pool consists of goes. The detail of an earlier failure is not to be lost: what is
-// not there is not looked for.
+// Removes only a pool's own files. Skips missing names, so that last_detail() keeps the earlier
+// failure.
 void take_apart(const Directory& above, const std::string& name, const Directory& place) {
   if (place.has(inner_name)) {
     if (auto pool = place.enter(inner_name); pool.ok() && pool->status().st_uid == geteuid())
@@ -111,14 +117,22 @@ Status HiddenPlace::make(const Directory& above, const std::string& pool_name) {
                   strerror(made_name.code()));
     const std::string& name = *made_name;
     auto made = open_locked(above_, name, Locks::if_there);
-    // Taken for left over before it was locked, it goes. Others can have put another directory in
-    // its place. In both cases, another one is made.
+    // Another process may take it for a remnant and remove it before this one has locked it, or
+    // others can have put another directory in its place. In both cases, another one is made.
     if (made.code() == EBUSY || made.code() == ESTALE || made.code() == ENOENT) continue;
     if (!made.ok()) {
       above_.remove_directory(name).ignore();
       return made.status();
     }
-    if (!is_private(*made) || !made->is_empty()) continue;
+    if (!made->is_empty()) continue;
+    if (!is_private(*made)) {
+      const struct stat st = made->status();
+      if (st.st_uid == geteuid()) above_.remove_directory(name).ignore();
+      return fail(EPERM,
+                  "%s: a directory that was made there with mode 0700 has mode %04o and owner %u, "
+                  "so others could change a pool in it; choose another file system",
+                  above_.path().c_str(), st.st_mode & 07777U, st.st_uid);
+    }
     if (Status marked = made->make_link(text_of_mark(*made), mark); !marked.ok()) {
       above_.remove_directory(name).ignore();
       return marked;

@@ -129,12 +129,15 @@ Status bring_into_force(Pool& pool, uint64_t mine) {
 }  // namespace
 
 Status name_lock_file(Pool& pool) {
-  CAIRN_TRY_ASSIGN(place, media::own_place(shared_memory, !pool.read_only));
+  auto place = media::own_place(shared_memory, !pool.read_only);
+  const bool is_missing =
+      place.code() == ENOENT;  // no process of this user has attached any device
+  if (!place.ok() && !is_missing) return place.status();
   char name[64];
   std::snprintf(name, sizeof name, "/.device-%016llx%016llx",
                 static_cast<unsigned long long>(pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(pool.superblock().uuid[1].load()));
-  pool.home = place.path + name;
+  pool.home = (is_missing ? "" : place->path) + name;
   pool.lock_path = pool.home + "/" + lock_name;
   return Status();
 }

@@ -112,8 +112,8 @@ Status remove_files(const std::string& given, const MayGo& may_go) {
   const bool alone = !holds_others(pool);
   if (alone) CAIRN_TRY(place.make(above, name));
   // A process that is about to attach waits, and finds that the name has gone.
-  auto lock = lock_attach(segment_path(pool.by_descriptor(), 0));
-  if (!lock.ok()) return annotate(lock.status(), "%s", path.c_str());
+  auto lock = lock_attach(segment_path(pool.by_descriptor(), 0), segment_path(path, 0));
+  if (!lock.ok()) return lock.status();
   CAIRN_TRY(check_unused(*lock, path, may_go));
   if (alone) return place.take(pool);
   take_pool_apart(pool);

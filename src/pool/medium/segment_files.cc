@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "media/cgroup.h"
 #include "media/memory_share.h"
 
 namespace cairn::pool {
@@ -46,6 +47,19 @@ Status check_share(Pool& pool, uint64_t size) {
 }
 
 }  // namespace
+
+Status check_cgroup(const std::string& path, const media::Description& medium, uint64_t bytes) {
+  if (medium.kind != media::MediumKind::tmpfs) return Status();
+  const media::CgroupMemory cgroup = media::cgroup_memory();
+  if (bytes <= cgroup.for_pools()) return Status();
+  return fail(
+      ENOSPC,
+      "%s: %llu bytes do not fit, the memory limit of the cgroup (%llu in %s) has %llu left "
+      "for pools",
+      path.c_str(), static_cast<unsigned long long>(bytes),
+      static_cast<unsigned long long>(cgroup.limit), cgroup.file.c_str(),
+      static_cast<unsigned long long>(cgroup.for_pools()));
+}
 
 std::string segment_name(uint32_t number) { return "segment." + std::to_string(number); }
 

@@ -27,6 +27,10 @@ void set_granularity(uint64_t stored, Manner* manner);
 // What the creator saw, and put into the superblock.
 Manner manner_of(const Pool& pool);
 
+// ENOSPC: so many more bytes of a pool in memory go beyond a memory limit of a cgroup above us.
+// The kernel makes such a file, and then kills the process that fills it.
+Status check_cgroup(const std::string& path, const media::Description& medium, uint64_t bytes);
+
 // Maps segment `number` from `fd`, which it takes over. The caller counts it when it can be used.
 Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner);
 // Gives back one that is mapped and has not been counted.

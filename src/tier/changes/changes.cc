@@ -91,6 +91,13 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
   fs.pool.fence().ignore();
 }
 
+void set_drained_as_of(file::FileSystem& fs, const file::Map& map, const CopiedFrom& copied) {
+  uint64_t drained = copied.drained;
+  if (!fs.pool.compare_exchange(map.inode->drained, drained, copied.change_time)) return;
+  fs.pool.flush(&map.inode->drained, sizeof map.inode->drained);
+  fs.pool.fence().ignore();
+}
+
 bool wait_for_tick(uint64_t time) {
   constexpr int most_waits = 100;
   for (int i = 0; i < most_waits && coarse_now_ns() <= time; ++i)

@@ -32,6 +32,19 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
 bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
+// What the pool said of a file before the first byte of it was copied to lower.
+struct CopiedFrom {
+  uint64_t change_time = 0;
+  uint64_t drained = 0;  // Inode::drained
+};
+// Of a file that lower has already.
+inline CopiedFrom counts_as_drained(const file::Map& map) {
+  const uint64_t drained = map.inode->drained.load();
+  return {drained, drained};
+}
+// Notes that lower has the file as of `change_time`, unless Inode::drained has changed since: then
+// a process was killed while it wrote the file, and the next drain copies it again.
+void set_drained_as_of(file::FileSystem& fs, const file::Map& map, const CopiedFrom& copied);
 // Is a name not drained at all, because its mode is `never`? A file that lower has under another
 // name is drained once more, so that a move loses nothing. A directory with that mode that lower
 // lacks is not made there for its own sake.

@@ -313,10 +313,18 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
       remove_claims_left(fd.get(), taken.owner);
       return taken;
     }
-    if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
+    const bool is_unwritable = result == -EROFS || result == -EACCES;
+    if (result != -EEXIST && !is_unwritable)
+      return sys::failed(result, "cannot be claimed", directory);
     std::string text;
     uint32_t uid = 0;
+    // A claim that was made before, or from elsewhere, keeps others out of a directory that they
+    // cannot write to as well.
     const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
+    if (read == -ENOENT && is_unwritable) {
+      taken.is_unwritable = true;
+      return taken;
+    }
     if (read == -ENOENT) continue;
     if (read < 0) return unreadable(read, directory);
     const Claim other = claim_of(text);

@@ -83,8 +83,8 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   wanted.job = options.job;
   wanted.keep = options.keep;
   wanted.launch = options.launch;
-  CAIRN_TRY(claim_for(fs, *path, record.ok(), &wanted, foreign));
-  if (record.ok()) tell_claimed_again(found, *path, options.notice);
+  CAIRN_TRY_ASSIGN(is_claimed, claim_for(fs, *path, record.ok(), &wanted, foreign));
+  if (record.ok() && is_claimed) tell_claimed_again(found, *path, options.notice);
   auto covers = find_covers(fs, true);
   Status status = covers.status();
   if (status.ok() && options.left) status = discard_earlier(fs, *covers, *path, options);

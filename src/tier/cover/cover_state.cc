@@ -30,6 +30,7 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
   state.oldest_time = undrained->oldest_time;
   state.left_out = undrained->left_out;
   state.renamed = undrained->renamed;
+  state.kept_back = undrained->kept_back;
   state.all_drained = *drained && change_time(fs, {*inode, *top}) == (*inode)->drained.load();
   CAIRN_TRY(for_each_part(fs, name, [&](const std::string&, uint64_t held) {
     ++state.parts;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "file/inode/file_system.h"
+#include "tier/record/mode_of_lower.h"
 
 namespace cairn::tier {
 
@@ -17,11 +18,12 @@ struct CoverState {
   bool all_drained = true;   // lower has everything, removals and the top's own mode included
   uint64_t parts = 0;        // of files that several nodes write; their bytes count as undrained
   uint64_t drain_begun = 0;  // when a drain began that has not ended; 0: none
-  uint32_t modes = 0;        // as Undrained has them, and the next four
+  uint32_t modes = 0;        // as Undrained has them, and the next five
   std::string oldest = {};
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
   uint64_t renamed = 0;
+  KeptBack kept_back = {};
   bool in_use = false;  // a run is under way, or processes use it, or that is unknown
 };
 

@@ -86,8 +86,8 @@ Status note_lost_records(file::FileSystem& fs, const std::string& path, CoverRec
   return Status();
 }
 
-Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
-                 const std::string& foreign) {
+Result<bool> claim_for(file::FileSystem& fs, const std::string& path, bool is_known,
+                       CoverRecord* record, const std::string& foreign) {
   ClaimRequest request;
   request.foreign = foreign;
   request.job = record->job;
@@ -103,7 +103,7 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
     };
   CAIRN_TRY_ASSIGN(taken, take_claim(fs, path, request));
   record->token = taken.token;
-  record->owner = taken.owner;
+  if (!taken.is_unwritable) record->owner = taken.owner;
   const int64_t opened = lower_base(path, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor directory(static_cast<int>(opened));
@@ -112,7 +112,9 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
   if (result == 0) result = marks_of(directory.get(), &record->marks);
   if (result < 0) return sys::failed(result, "stat", path);
   record->directory_owner = st.st_uid;
-  return Status();
+  if (record->directory_rights == 0)
+    record->directory_rights = noted_rights(st.st_uid, st.st_gid, st.st_mode);
+  return !taken.is_unwritable;
 }
 
 Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& record,
@@ -151,15 +153,18 @@ Status confirm(const Cover& cover, bool copy_counts, const Notice& notice) {
     const CoverRecord before = *record;
     CAIRN_TRY(lower_of(fs).confirm_device(cover.top, cover.path, device));
     CAIRN_TRY(note_lost_records(fs, cover.path, &*record));
-    if (found == Covered::unclaimed || found == Covered::copy)
-      CAIRN_TRY(claim_for(fs, cover.path, true, &*record));
+    bool is_claimed = true;
+    if (found == Covered::unclaimed || found == Covered::copy) {
+      CAIRN_TRY_ASSIGN(claimed, claim_for(fs, cover.path, true, &*record));
+      is_claimed = claimed;
+    }
     const bool is_changed = *record != before;
     const Status status =
         is_changed ? write_record(fs, cover.covers, cover.name, *record) : Status();
     // A full pool has no room for the record. It is drained all the same, and the next drain
     // recognises the directory again.
     if (status.code() != ENOSPC || record->records_lost) CAIRN_TRY(status);
-    if (found == Covered::unclaimed) tell_claimed_again(found, cover.path, notice);
+    if (found == Covered::unclaimed && is_claimed) tell_claimed_again(found, cover.path, notice);
     return Status();
   }
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
@@ -181,6 +186,7 @@ Result<OpenCovered> open_covered(const Cover& cover) {
   CAIRN_TRY_ASSIGN(record, read_record(fs, cover.covers, cover.name));
   OpenCovered covered;
   covered.owner = record.owner;
+  covered.directory_rights = record.directory_rights;
   CAIRN_TRY_ASSIGN(found, open_and_look(fs, record, cover.path, &covered.directory));
   if (found != Covered::other && found != Covered::gone) return covered;
   covered.directory.reset();

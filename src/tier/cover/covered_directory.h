@@ -36,6 +36,7 @@ Status accept_covered(const Cover& cover, const Notice& notice);
 struct OpenCovered {
   sys::Descriptor directory;
   uint64_t owner = no_owner;  // CoverRecord::owner
+  uint64_t directory_rights = 0;
 };
 Result<OpenCovered> open_covered(const Cover& cover);
 bool is_another(Covered found);
@@ -47,9 +48,10 @@ Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found
 // of the directory now, because device numbers change.
 Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& record,
                              uint64_t* device = nullptr);
-// Claims the directory, and notes in the record how to recognise it.
-Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
-                 const std::string& foreign = {});
+// Claims the directory, and notes in the record how to recognise it. False: it is read-only and has
+// no claim. Drains then fail, until it can be written to.
+Result<bool> claim_for(file::FileSystem& fs, const std::string& path, bool is_known,
+                       CoverRecord* record, const std::string& foreign = {});
 // Parts whose records went with `.cairn` are told from those that no record names any more.
 Status note_lost_records(file::FileSystem& fs, const std::string& path, CoverRecord* record);
 void tell_claimed_again(Covered found, const std::string& path, const Notice& notice);

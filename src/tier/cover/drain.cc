@@ -148,6 +148,12 @@ std::string aside_name(const file::FileSystem& fs) {
          sys::random_name();
 }
 
+std::string room_text(const DrainState& state) {
+  if (!state.missing_room) return "";
+  return "; draining all of it needs " + std::to_string(state.missing_room->needed) +
+         " bytes there, " + std::to_string(state.missing_room->free) + " were free";
+}
+
 }  // namespace
 
 Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
@@ -164,6 +170,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   CAIRN_TRY_ASSIGN(covered, open_covered(cover));
   if (!covered.directory.ok()) return Status();  // the directory is gone; nothing is to be drained
   state.owner = covered.owner;
+  state.top_rights = covered.directory_rights;
   state.beneath = Beneath(std::move(covered.directory), cover.path);
   remove_claims_left(state.beneath.fd());
   state.aside = aside_name(fs);
@@ -174,7 +181,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   // While programs run, drain_file.cc checks the room for each file, and writes those that fit.
-  if (!calls.while_running || calls.while_running->at_end) CAIRN_TRY(check_room(state, plan));
+  if (!state.leaves_busy_files()) CAIRN_TRY(choose_what_fits(&state, &plan));
   state.total = plan.bytes;
   CAIRN_TRY(state.journal.begin_drain(state.begun));
   create(state, top);
@@ -186,9 +193,9 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (state.cancelled) return fail(ECANCELED, "draining %s was stopped", cover.path.c_str());
   if (state.clean_so_far()) return Status();
   return fail(state.out_of_space ? ENOSPC : EIO,
-              "%s: %llu files could not be drained, %llu changed there outside Cairn",
+              "%s: %llu files could not be drained, %llu changed there outside Cairn%s",
               cover.path.c_str(), static_cast<unsigned long long>(report->failed),
-              static_cast<unsigned long long>(report->conflicts));
+              static_cast<unsigned long long>(report->conflicts), room_text(state).c_str());
 }
 
 Status end_drain(const Cover& cover) {

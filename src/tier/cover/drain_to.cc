@@ -324,7 +324,7 @@ class Writer {
   Status write_new(const Level& level, int directory, const file::Listed& listed,
                    const file::Map& map, const std::string& path, sys::FileStat* st) {
     // Another user's directory could give new files a list that lets others in.
-    const bool gets_lists = is_believed(level.there.st_uid, owner_);
+    const NewFileList list{is_believed(level.there.st_uid, owner_), ""};
     // A drain that was killed may have left a file of this name. If it cannot be removed, another
     // user has the name.
     const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
@@ -332,8 +332,8 @@ class Writer {
       aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
     Status status = S_ISREG(wanted.mode)
-                        ? write_regular({directory, aside_, path, gets_lists}, map, wanted, st)
-                        : make_special(fs_, map, wanted, {directory, aside_, path, gets_lists});
+                        ? write_regular({directory, aside_, path, list}, map, wanted, st)
+                        : make_special(fs_, map, wanted, {directory, aside_, path, list});
     if (status.ok() && !S_ISREG(wanted.mode)) {
       const int64_t result = sys::lstatat(directory, aside_.c_str(), st);
       if (result < 0) status = sys::failed(result, "stat", path);
@@ -353,7 +353,7 @@ class Writer {
                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
     const sys::Descriptor file(static_cast<int>(opened));
-    if (!made.gets_lists) drop_access_lists(file.get());
+    give_list(file.get(), made.list, false);
     CAIRN_TRY(
         copy_contents(fs_, map, file.get(), path, [&](uint64_t bytes) { return advance(bytes); }));
     CAIRN_TRY(set_attributes(fs_, map, wanted, file.get(), -1, path));

@@ -68,7 +68,9 @@ Status drain_anew(const DrainName& item, const LazyFile& old) {
   Aside aside;
   aside.name = item.state.aside;
   aside.expected = InLower::remembered;
-  aside.change_time = old.change_time;
+  aside.from.change_time = old.change_time;
+  aside.rights = old.rights;
+  aside.from.drained = item.map.inode->drained.load();
   CAIRN_TRY(write_file(item, old, static_cast<int>(directory), &aside));
   if (publish(item, aside)) ++item.state.report.files;
   return Status();

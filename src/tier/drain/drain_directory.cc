@@ -63,9 +63,9 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
               const file::Map& map, InLower in_lower, const sys::FileStat& st) {
   const std::string path = where.path + "/" + name_of(listed);
   if (S_ISDIR(st.st_mode)) {
-    // Any directory will do, except one that this directory has replaced in the pool.
-    const bool is_replaced =
-        in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
+    // Any directory will do, except one that this directory has replaced in the pool. That one may
+    // lie in a directory that earlier drains have made and not finished.
+    const bool is_replaced = in_lower == InLower::remembered && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
     const Status status = replace_tree(state, where, fd, listed);
     if (status.ok()) forget(state, where, listed);
@@ -159,13 +159,14 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
     item.state.conflict(item.where, path, text.c_str());
     return false;
   }
-  if (made == 0 && !item.lower.gives_lists()) drop_access_lists(there.get());
+  if (made == 0) give_list(there.get(), item.lower.list_of_new(), true);
   if (made == 0) mark_unfinished(there.get(), &st);
   // The names in a directory of somebody else's are not removed with it.
   const bool is_foreign = made < 0 && has_names;
   // A drain that was killed may have made the directory: the pool knows the names it put there.
   const uint64_t newest = is_known ? uint64_t{item.listed.lower.size} : 0;
-  const file::Witness witness = directory_witness(item.state.known, st, newest);
+  file::Witness witness = directory_witness(item.state.known, st, newest);
+  if (is_known) witness.rights = item.listed.lower.rights;
   const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
   if (!status.ok()) {
     // The directory was removed or renamed in the pool just now. The new one is removed again, if

@@ -17,41 +17,49 @@ namespace {
 
 constexpr int attempts = 5;
 
-// Opens the file in lower whose attributes go to the file that replaces it (set_attributes). -1: a
-// file that the pool does not remember gives none.
-Result<sys::Descriptor> open_replaced(const DrainState& state, const file::Listed& listed,
-                                      int directory, const std::string& path) {
-  if (!listed.has_lower) return sys::Descriptor();
-  const int64_t opened = sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (opened == -EMFILE || opened == -ENFILE) return sys::failed(opened, "open", path);
-  if (opened < 0) return sys::Descriptor();
-  sys::Descriptor old(static_cast<int>(opened));
-  if (check_file(old.get(), state.known, listed.lower) < 0) old.reset();
-  return old;
+// The file in lower that a new one replaces, or that has its bytes under an old name.
+struct OldFile {
+  sys::Descriptor fd;  // opened with O_PATH: its mode or a lease may forbid more
+  sys::FileStat st = {};
+  file::Witness remembered;
+};
+
+// None: lower has no such file, or another one.
+Result<std::optional<OldFile>> open_old_file(const DrainName& item, int directory, bool replaces) {
+  DrainState& state = item.state;
+  constexpr int flags = O_PATH | O_NOFOLLOW;
+  OldFile old;
+  int64_t opened = -ENOENT;
+  if (replaces) {
+    old.remembered = item.listed.lower;
+    opened = sys::openat(directory, item.listed.name, flags);
+  } else if (const std::string path = old_path_of_file(item, &old.remembered); !path.empty()) {
+    opened = state.beneath.open(path, flags);
+  }
+  if (opened == -EMFILE || opened == -ENFILE)
+    return sys::failed(opened, "open", item.where.path + "/" + name_of(item.listed));
+  if (opened < 0) return std::optional<OldFile>();
+  old.fd = sys::Descriptor(static_cast<int>(opened));
+  if (sys::fstat(old.fd.get(), &old.st) < 0 || !S_ISREG(old.st.st_mode) ||
+      !is_remembered(state.known, old.remembered, old.st))
+    return std::optional<OldFile>();
+  return std::optional<OldFile>(std::move(old));
 }
 
-// Checks that lower has room for a file. A drain while programs run tries each file again and
-// again, and should not write so many bytes in vain.
-Status check_room_for(const DrainState& state, const file::Attributes& wanted, int directory,
-                      const std::string& path) {
-  if (!state.calls.while_running || state.calls.while_running->at_end) return Status();
+// Checks that lower has room for a file, where it has not room for all. A drain while programs run
+// tries each file again and again, and should not write so many bytes in vain.
+Status check_room_for(const DrainState& state, uint64_t inode, const file::Attributes& wanted,
+                      int directory, const std::string& path) {
+  if (!state.leaves_busy_files() && !state.missing_room) return Status();
   struct statfs st = {};
   if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
   const uint64_t needed = std::min(wanted.size, wanted.blocks * format::block_size);
-  if (needed <= free) return Status();
-  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free", path.c_str(),
-              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free));
-}
-
-// The attributes of a file that replaces the remembered one.
-file::Attributes attributes_of_replaced(const DrainState& state, const file::Listed& listed,
-                                        int directory, file::Attributes wanted) {
-  sys::FileStat st = {};
-  if (sys::lstatat(directory, listed.name, &st) == 0 && S_ISREG(st.st_mode) &&
-      is_remembered(state.known, listed.lower, st))
-    keep_rights_of_lower(listed.lower, st, &wanted);
-  return wanted;
+  const bool is_left_out = state.without_room.count(inode) != 0;
+  if (needed <= free && !is_left_out) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free%s", path.c_str(),
+              static_cast<unsigned long long>(needed), static_cast<unsigned long long>(free),
+              is_left_out ? " and files that changed earlier come first" : "");
 }
 
 Status write_regular(const DrainName& item, file::Attributes wanted, int directory, Aside* aside) {
@@ -59,8 +67,7 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   const file::Listed& listed = item.listed;
   const std::string path = item.where.path + "/" + name_of(listed);
   const bool replaces = aside->expected == InLower::remembered;
-  if (replaces) wanted = attributes_of_replaced(state, listed, directory, wanted);
-  CAIRN_TRY(check_room_for(state, wanted, directory, path));
+  CAIRN_TRY(check_room_for(state, item.map.number, wanted, directory, path));
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
@@ -71,11 +78,14 @@ Status write_regular(const DrainName& item, file::Attributes wanted, int directo
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
   // A program that had written to the old file would have got no list from the directory.
-  if (replaces || !item.lower.gives_lists()) drop_access_lists(to);
+  give_list(to, replaces ? NewFileList{false, ""} : item.lower.list_of_new(), false);
   CAIRN_TRY(copy_contents(state.fs, item.map, to, path,
                           [&](uint64_t bytes) { return state.advance(bytes); }));
-  CAIRN_TRY_ASSIGN(old, open_replaced(state, listed, directory, path));
-  return set_attributes(state.fs, item.map, wanted, to, old.get(), path);
+  CAIRN_TRY_ASSIGN(old, open_old_file(item, directory, replaces));
+  if (!old) return set_attributes(state.fs, item.map, wanted, to, -1, path);
+  drop_access_lists(to);
+  wanted = merge_rights(old->remembered, old->st, wanted, true);
+  return set_attributes(state.fs, item.map, wanted, to, old->fd.get(), path);
 }
 
 // Removes a directory in lower whose name the pool has given to something else.
@@ -102,7 +112,7 @@ Tried try_once(const DrainName& item, InLower expected) {
 
 // Did the file change since the drain began to write it?
 bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
-  return change_time(state.fs, map) != aside.change_time ||
+  return change_time(state.fs, map) != aside.from.change_time ||
          map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
 }
 
@@ -123,11 +133,6 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
   return Tried::failed;
 }
 
-// May a file that programs are writing be left to a later drain?
-bool is_left_when_busy(const DrainState& state) {
-  return state.calls.while_running && !state.calls.while_running->at_end;
-}
-
 }  // namespace
 
 Tried write_aside(const DrainName& item, Aside* aside) {
@@ -140,20 +145,22 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   }
   aside->shape = *shape;
   aside->clock = clock_set_to();
-  aside->change_time = change_time(item.state.fs, item.map);
-  const bool has_ticked = wait_for_tick(aside->change_time);
+  aside->from.drained = item.map.inode->drained.load();
+  aside->from.change_time = change_time(item.state.fs, item.map);
+  const bool has_ticked = wait_for_tick(aside->from.change_time);
   if (!still_names(item.state.fs, item.where, item.listed, item.map))
     return Tried::failed;  // it was moved: the next drain writes it
   // Stores through a mapping change no time: while there is one, each drain writes the file.
   aside->mark = has_ticked && item.map.inode->links.load() == 1 &&
                 !file::is_pinned(item.state.fs, item.map.number);
   const file::Attributes wanted = attributes_now(item.state.fs, item.map);
+  aside->rights = noted_rights(wanted.uid, wanted.gid, wanted.mode);
   Status status = item.state.journal.write({item.where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = item.state.done;
   if (status.ok())
     status = S_ISREG(wanted.mode) ? write_regular(item, wanted, fd, aside)
                                   : make_special(item.state.fs, item.map, wanted,
-                                                 {fd, aside->name, path, item.lower.gives_lists()});
+                                                 {fd, aside->name, path, item.lower.list_of_new()});
   aside->copied = item.state.done - done;
   return status.ok() ? Tried::done : give_up(item.state, fd, item.map, path, *aside, status);
 }
@@ -192,10 +199,18 @@ Tried take_aside(const DrainName& item, int64_t synced, Aside* aside) {
   if (S_ISREG(aside->st.st_mode))
     item.state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
   if (item.map.inode->links.load() > 1)
-    note_linked(item.state, item.where, item.listed, item.map,
-                witness_of(item.state.known, aside->st), aside->change_time);
+    note_linked(item.state, item.where, item.listed, item.map, witness_of(item.state, *aside),
+                aside->from);
   return Tried::done;
 }
+
+namespace {
+
+bool is_believed_or_of_pool(const DrainName& item, uint32_t uid) {
+  return is_believed(uid, item.state.owner) || uid == attributes_now(item.state.fs, item.map).uid;
+}
+
+}  // namespace
 
 bool take_same_special(const DrainName& item) {
   const auto type = static_cast<uint32_t>(item.map.inode->mode.load()) & S_IFMT;
@@ -204,7 +219,7 @@ bool take_same_special(const DrainName& item) {
   const uint64_t changed = change_time(item.state.fs, item.map);
   const auto directory = static_cast<int>(item.lower.fd());
   if (look(item.state.known, directory, item.listed, &st) != InLower::other ||
-      (st.st_mode & S_IFMT) != type ||
+      !is_believed_or_of_pool(item, st.st_uid) || (st.st_mode & S_IFMT) != type ||
       !is_same_special(item.state.fs, directory, item.listed.name, item.map, st))
     return false;
   if (!item.state.fs.pool.is_volatile && !item.lower.sync().ok()) return false;
@@ -261,7 +276,7 @@ bool needs_writing(const DrainName& item, InLower* expected) {
       look(item.state.known, static_cast<int>(fd), item.listed, &st) == InLower::remembered) {
     if (item.map.inode->links.load() > 1 && item.state.linked.count(item.map.number) == 0)
       note_linked(item.state, item.where, item.listed, item.map, item.listed.lower,
-                  item.map.inode->drained.load());
+                  counts_as_drained(item.map));
     return false;
   }
   if (item.lower.touch() < 0) {
@@ -279,10 +294,10 @@ bool needs_writing(const DrainName& item, InLower* expected) {
 void drain_name(const DrainName& item) {
   InLower expected = InLower::nothing;
   if (!needs_writing(item, &expected)) return;
-  const int most = is_left_when_busy(item.state) ? 1 : attempts;
+  const int most = item.state.leaves_busy_files() ? 1 : attempts;
   Tried tried = Tried::again;
   for (int i = 0; i < most && tried == Tried::again; ++i) tried = try_once(item, expected);
-  if (tried == Tried::again && is_left_when_busy(item.state))
+  if (tried == Tried::again && item.state.leaves_busy_files())
     postpone(item.state, item.where, item.map);
   else if (tried == Tried::again)
     item.state.failed(item.where.path + "/" + name_of(item.listed),

@@ -8,13 +8,18 @@
 
 #include "file/inode/attributes.h"
 #include "tier/drain/drain_state.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
-#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 namespace {
+
+// How long a drain beside programs waits for a process that stages the file. That process may wait
+// for room, which only the rest of the drain can make.
+constexpr uint64_t patience_ns = 20'000'000;
 
 // Sets the times to the present time, which a process may do that may write the file but does not
 // own it. The program that set them could do no more either. That time is not known before, so the
@@ -24,6 +29,7 @@ Status set_present_times(DrainState& state, JournalRecord record, int fd, const 
   record.change_time = 0;
   CAIRN_TRY(state.journal.write(record));
   const int64_t result = sys::set_present_times(fd);
+  if (result == -EACCES) return Status();  // it may not write to the file either: the times stay
   return result < 0 ? sys::failed(result, "times", path) : Status();
 }
 
@@ -45,6 +51,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
   int64_t result = 0;
   sys::FileStat st = {};
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
+  const sys::FileStat before = st;
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
     if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
         (result = sys::fstat(fd, &st)) < 0)  // chown may have cleared the set-user-ID bit
@@ -55,6 +62,7 @@ Status apply(DrainState& state, const JournalRecord& record, const file::Map& ma
     if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
       return sys::failed(result, "chmod", path);
   }
+  end_mode_of_others(state.fs, map, fd, before);
   CAIRN_TRY(apply_times(state, record, wanted, st, fd, path));
   if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
   return Status();
@@ -80,15 +88,6 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
                          O_RDONLY | O_NONBLOCK);
 }
 
-// Has the file other names in lower? This is a hint: the caller still compares the file with what
-// the pool remembers.
-bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
-  sys::FileStat st = {};
-  const int64_t directory = lower.fd();
-  return directory >= 0 && sys::lstatat(static_cast<int>(directory), listed.name, &st) == 0 &&
-         S_ISREG(st.st_mode) && st.st_nlink > 1;
-}
-
 constexpr const char* conflict_text =
     "its attributes were changed in the pool, and it changed there outside Cairn";
 
@@ -99,13 +98,18 @@ enum class LazyWay : uint8_t {
   conflicting  // both are kept
 };
 
+// A file with several names in lower becomes a new file, because the other names keep its times and
+// attributes: some are files of their own in the pool, others were removed in the pool and wait for
+// their removal in lower, which compares the times.
 // The file itself gets another owner, group or mode only if it has not changed at all since it was
 // imported, and nobody else could write to it before. Otherwise another user may hold it open for
 // writing.
 LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::FileStat& st,
                 const Rights& wanted) {
   const bool is_same_mode = ((wanted.mode ^ st.st_mode) & 07777) == 0;
-  if (st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode && !wanted.has_attributes)
+  const bool has_one_name = st.st_nlink == 1;
+  if (has_one_name && st.st_uid == wanted.uid && st.st_gid == wanted.gid && is_same_mode &&
+      !wanted.has_attributes)
     return LazyWay::in_place;
   Rights given = wanted;
   if (geteuid() != 0) given.uid = geteuid();  // a new file is this user's
@@ -113,22 +117,22 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
     return LazyWay::conflicting;
   const bool is_certain = compare(state.known, listed.lower, st).difference == Difference::none &&
                           listed.lower.birth != 0;
-  const bool is_ours = !may_be_written_by_others(st, state.owner);
-  return is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
+  const bool is_ours = !may_have_been_written_by_others(listed.lower, st, state.owner);
+  return has_one_name && is_certain && is_ours ? LazyWay::in_place : LazyWay::anew;
 }
 
 }  // namespace
 
 bool drain_lazy(const DrainName& item) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
-  // Its other names in lower are separate files in the pool and keep their attributes. So this one
-  // becomes a new file.
-  if (has_other_names(item.lower, item.listed) &&
-      lower_of(item.state.fs).stage(item.map.number).ok())
-    return false;
-  const ImportLock lock(item.state.fs, item.map);
+  const ImportLock lock(item.state.fs, item.map,
+                        item.state.leaves_busy_files() ? patience_ns : ImportLock::forever);
   if (!lock.ok()) {
     item.state.failed(path, pool::no_seat(item.state.fs.pool));
+    return true;
+  }
+  if (!lock.is_held()) {
+    postpone(item.state, item.where, item.map);
     return true;
   }
   if ((item.map.inode->flags.load() & format::flag_lazy) == 0) return false;
@@ -166,9 +170,13 @@ bool drain_lazy(const DrainName& item) {
     wanted.uid = st.st_uid;
     wanted.gid = st.st_gid;
   }
-  keep_rights_of_lower(item.listed.lower, st, &wanted);
-  const Rights rights{wanted.uid, wanted.gid, wanted.mode,
-                      has_system_attributes(item.state.fs, item.map)};
+  const file::Attributes in_pool = wanted;
+  const uint64_t noted = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
+  wanted = merge_rights(item.listed.lower, st, in_pool);
+  // A capability acts for the owner that the file had when the program set it.
+  const bool has_attributes = wanted.uid == in_pool.uid && wanted.gid == in_pool.gid &&
+                              has_system_attributes(item.state.fs, item.map);
+  const Rights rights{wanted.uid, wanted.gid, wanted.mode, has_attributes};
   const LazyWay way = way_for(item.state, item.listed, st, rights);
   if (way == LazyWay::conflicting) {
     const std::string text =
@@ -177,8 +185,10 @@ bool drain_lazy(const DrainName& item) {
     return true;
   }
   if (way == LazyWay::anew) {
-    const Status status = drain_anew(item, {fd.get(), st, wanted, time});
-    const bool may_be_in_place = status.code() == EACCES && !gives_rights(st, rights);
+    const file::Attributes of_new = merge_rights(item.listed.lower, st, in_pool, true);
+    const Status status = drain_anew(item, {fd.get(), st, of_new, time, noted});
+    const bool may_be_in_place =
+        status.code() == EACCES && st.st_nlink == 1 && !gives_rights(st, rights);
     if (status.ok() || item.state.cancelled) return true;
     if (!may_be_in_place) {
       if (status.code() == ESTALE)
@@ -190,10 +200,10 @@ bool drain_lazy(const DrainName& item) {
   }
   file::Witness witness = item.listed.lower;
   witness.mtime = wanted.mtime;
+  witness.rights = noted;
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
-  if (item.state.calls.while_running && !item.state.calls.while_running->at_end &&
-      announce(item.state.fs, item.where.inode) == 0) {
+  if (item.state.leaves_busy_files() && announce(item.state.fs, item.where.inode) == 0) {
     item.state.waiting.insert(item.where.inode);
     return true;
   }
@@ -211,6 +221,7 @@ bool drain_lazy(const DrainName& item) {
   // After a failure too, because the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {
     witness = witness_of(item.state.known, st);
+    witness.rights = status.ok() ? noted : uint64_t{item.listed.lower.rights};
     const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
     if (status.ok() && set.code() != ENOENT) status = set;
     if (status.ok()) status = item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));

@@ -12,14 +12,15 @@
 namespace cairn::tier {
 
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::Witness& witness, uint64_t time) {
+                 const file::Map& map, const file::Witness& witness, const CopiedFrom& copied) {
   LinkedFile& linked = state.linked[map.number];
   // The file changed after another name of it was written: the next drain writes that name.
-  if (!linked.path.empty() && linked.change_time != time) linked.is_complete = false;
+  if (!linked.path.empty() && linked.copied.change_time != copied.change_time)
+    linked.is_complete = false;
   linked.witness = witness;
   linked.path = where.path + "/" + name_of(listed);
   linked.generation = map.inode->generation.load();
-  linked.change_time = time;
+  linked.copied = copied;
 }
 
 namespace {
@@ -51,7 +52,7 @@ bool drain_link(const DrainName& item) {
   sys::FileStat st = {};
   sys::Descriptor file;  // opened by its first name, which another file may get at any moment
   // If the file changed since its first name was written, it is written again under this one.
-  if (linked.change_time != change_time(item.state.fs, item.map) ||
+  if (linked.copied.change_time != change_time(item.state.fs, item.map) ||
       !still_names(item.state.fs, item.where, item.listed, item.map) ||
       !open_linked(item.state, linked, item.map, &file, &first))
     return false;
@@ -59,9 +60,11 @@ bool drain_link(const DrainName& item) {
   aside.name = item.state.aside;
   aside.mark = false;  // finish_links() does it when all names are written
   aside.st = first;
+  aside.rights = linked.witness.rights;
   if (look(item.state.known, fd, item.listed, &st) != InLower::nothing && is_same_file(st, first)) {
     // An earlier drain has linked the name.
-    const file::Witness witness = witness_of(item.state.known, st);
+    file::Witness witness = witness_of(item.state.known, st);
+    witness.rights = linked.witness.rights;
     const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
     if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
     return true;
@@ -94,7 +97,7 @@ void finish_links(DrainState& state) {
     if (!inode.ok() || !linked.is_complete || linked.path.empty() ||
         (*inode)->generation.load() != linked.generation || file::is_pinned(state.fs, number))
       continue;
-    set_drained(state.fs, {*inode, number}, linked.change_time);
+    set_drained_as_of(state.fs, {*inode, number}, linked.copied);
   }
 }
 

@@ -95,7 +95,9 @@ bool drain_moved(const DrainName& item, InLower expected) {
   Aside aside;
   aside.name = item.state.aside;
   aside.expected = expected;
-  aside.change_time = before.time;
+  aside.from.change_time = before.time;
+  aside.rights = before.witness.rights;
+  aside.from.drained = item.map.inode->drained.load();
   if (!only_the_name_has_changed(item.state, item.where, item.listed, item.map, before) ||
       !still_names(item.state.fs, item.where, item.listed, item.map))
     return false;

@@ -11,10 +11,11 @@
 #include "pool/lanes/lock.h"
 #include "tier/changes/changes.h"
 #include "tier/lower/beneath.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
-#include "tier/lower/pool_rights.h"
 
 namespace cairn::tier {
 
@@ -56,30 +57,50 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
+bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& st,
+                   file::Attributes* wanted) {
+  {
+    const pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return false;
+    *wanted = with_rights(state.fs, file::attributes_of(state.fs, where.map));
+  }
+  file::Witness top;
+  top.rights = state.top_rights;
+  const auto old = state.old_rights.find(where.inode);
+  if (old != state.old_rights.end())
+    *wanted = merge_rights(old->second.witness, old->second.st, *wanted);
+  else
+    *wanted = merge_rights(where.witness ? *where.witness : top, st, *wanted);
+  return true;
+}
+
 void take_over(DrainState& state, const Where& where, int directory) {
   if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
-  file::Attributes wanted = attributes_now(state.fs, where.map);
   sys::FileStat st = {};
-  if (where.witness && sys::fstat(directory, &st) == 0)
-    keep_rights_of_lower(*where.witness, st, &wanted);
+  file::Attributes wanted;
   // If this process may not give the directory away, it does not write into it with other rights
   // than before either.
-  if (wanted.uid == keeps_owner || sys::fstat(directory, &st) < 0 || st.st_uid == wanted.uid ||
-      sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
+  if (sys::fstat(directory, &st) < 0) return;
+  st.st_mode = (st.st_mode & S_IFMT) | without_access_list(directory, st.st_mode & 07777);
+  if (!wanted_rights(state, where, st, &wanted) || wanted.uid == keeps_owner ||
+      st.st_uid == wanted.uid || sys::fchownat(directory, "", wanted.uid, wanted.gid) < 0)
     return;
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
-  if (sys::fstat(directory, &st) == 0) state.lower.note_rights(where.inode, st).ignore();
+  end_mode_of_others(state.fs, where.map, directory, st);
+  if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
 }
 
-bool LowerDirectory::gives_lists() {
-  if (!gives_lists_) {
+const NewFileList& LowerDirectory::list_of_new() {
+  if (!list_of_new_) {
     sys::FileStat st = {};
-    gives_lists_ = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0 &&
-                   (is_believed(st.st_uid, state_.owner) ||
-                    is_default_list_noted(state_.fs, where_.map, fd_.get()));
+    const bool is_open = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0;
+    if (is_open && !is_believed(st.st_uid, state_.owner))
+      list_of_new_ = noted_list(state_.fs, where_.map, fd_.get());
+    else
+      list_of_new_ = NewFileList{is_open, ""};
   }
-  return *gives_lists_;
+  return *list_of_new_;
 }
 
 namespace {

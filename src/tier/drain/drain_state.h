@@ -19,6 +19,7 @@
 #include "tier/claim/membership.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
+#include "tier/record/attributes.h"
 #include "tier/record/drain_mode.h"
 #include "tier/record/journal.h"
 #include "tier/record/record.h"
@@ -37,9 +38,9 @@ class LowerDirectory {
   // be set again, and that changes in it during the next seconds are the drain's. Its owner may
   // write. -errno or the descriptor.
   int64_t touch();
-  // May new files get the default access list of the directory? Not if another user has set it
-  // since the pool listed the directory: a list of that user's would let others in.
-  bool gives_lists();
+  // The access list of new files. Another user's default list counts only if the pool noted it when
+  // it listed the directory: a later one would let others in.
+  const NewFileList& list_of_new();
   // Makes the changes durable.
   Status sync();
   // Notes a file that was marked as drained before its name was durable. A volatile pool may do
@@ -52,7 +53,7 @@ class LowerDirectory {
   const Where& where_;
   sys::Descriptor fd_;
   bool touched_ = false;
-  std::optional<bool> gives_lists_;
+  std::optional<NewFileList> list_of_new_;
   uint64_t ours_until_ = 0;
   std::vector<file::Map> marked_;
 };
@@ -62,7 +63,7 @@ struct LinkedFile {
   std::string path;
   file::Witness witness;
   uint64_t generation = 0;
-  uint64_t change_time = 0;
+  CopiedFrom copied;
   bool is_complete = true;  // so far each of its names could be drained
 };
 
@@ -86,6 +87,7 @@ struct DrainState {
   DrainReport& report;
   Beneath beneath;            // the covered directory
   uint64_t owner = no_owner;  // CoverRecord::owner
+  uint64_t top_rights = 0;    // CoverRecord::directory_rights
   Journal journal;
   uint64_t links_until = 0;  // as earlier drains have left it
   std::string aside;         // the temporary name of files that this drain writes
@@ -95,12 +97,25 @@ struct DrainState {
   uint64_t total = 0;
   bool cancelled = false;
   bool out_of_space = false;
+  struct Room {
+    uint64_t needed;
+    uint64_t free;
+  };
+  // When the drain began, if lower had not room for all. Then it looks again for each file.
+  std::optional<Room> missing_room;
+  std::unordered_set<uint64_t> without_room;  // files for which older ones leave none
   std::map<uint64_t, LinkedFile> linked;
   // Names in lower that hold bytes of files which are still to be written elsewhere: each as its
   // directory and unit + 1.
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
   // The paths in lower of directories that were moved in the pool.
   std::unordered_map<uint64_t, std::string> old_paths;
+  // The rights that these directories have there, by the inode.
+  struct OldRights {
+    file::Witness witness;
+    sys::FileStat st;
+  };
+  std::unordered_map<uint64_t, OldRights> old_rights;
   sys::Descriptor kept;                    // the kept directory, once there is one
   std::unordered_set<uint64_t> skipped;    // directories that lower did not take
   std::unordered_set<uint64_t> open;       // inodes that were open when the drain began
@@ -134,6 +149,10 @@ struct DrainState {
     return clean_so_far() && !have_names_changed() && postponed.empty() && calls.only == nullptr &&
            (!calls.while_running || !is_left_to_later(DrainMode::inherit));
   }
+  // Are files that programs are using left to a later drain?
+  [[nodiscard]] bool leaves_busy_files() const {
+    return calls.while_running && !calls.while_running->at_end;
+  }
   // Does the rule of this drain leave names with this mode to a later one, quiet or not?
   [[nodiscard]] bool is_left_to_later(DrainMode mode) const {
     if (!calls.while_running) return false;
@@ -165,6 +184,9 @@ Status remember(DrainState& state, const Where& where, const std::string& name,
 // If the pool has given a directory another owner, does so in lower, and removes the access lists
 // that the former owner may have set: new files would get them.
 void take_over(DrainState& state, const Where& where, int directory);
+// What a directory in lower (`st`) is to have by the end of the drain. False: there is no seat.
+bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& st,
+                   file::Attributes* wanted);
 
 // Called before a name of this file is removed or replaced, or another one is made: that changes
 // the ctime under its other names.
@@ -239,7 +261,7 @@ bool take_same_special(const DrainName& item);
 // True: lower has the name as a link to the file's first name, or an error was reported.
 bool drain_link(const DrainName& item);
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::Witness& witness, uint64_t change_time);
+                 const file::Map& map, const file::Witness& witness, const CopiedFrom& copied);
 void finish_links(DrainState& state);
 // --- drain_moved.cc ---
 // True: lower's file has the name now, or an error was reported.
@@ -248,7 +270,11 @@ bool drain_moved(const DrainName& item, InLower expected);
 // The path in lower of the name that had the slot `unit` - 1 of directory `parent`; "" if it is not
 // known any more. `*listed`: the name that has the slot now.
 std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file::Listed* listed);
-// Notes in DrainState::old_paths where lower has a directory of `where` that was moved there.
+// Where lower has the file of an item that was renamed, alone or with a directory above it; "" if
+// that is not known. `*remembered`: what the pool remembers of the file there.
+std::string old_path_of_file(const DrainName& item, file::Witness* remembered);
+// Notes in DrainState::old_paths where lower has a directory of `where` that was moved there, and
+// its rights.
 void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
                    const file::Map& map);
 // The directory that lower had at `path` was moved to `kept`.
@@ -267,6 +293,7 @@ struct LazyFile {
   const sys::FileStat& st;
   const file::Attributes& wanted;
   uint64_t change_time;
+  uint64_t rights;  // as in Aside
 };
 // Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
 // the name. The caller holds the ImportLock. ESTALE: the file has changed meanwhile. EACCES: the
@@ -279,12 +306,14 @@ struct Aside {
   uint64_t copied = 0;    // bytes
   sys::FileStat st = {};  // of the temporary file
   InLower expected = InLower::nothing;
-  uint64_t shape = 0;        // of the inode when the copy began
-  uint64_t change_time = 0;  // likewise
-  int64_t clock = 0;         // clock_set_to() when the copy began
-  bool mark = true;          // the inode then counts as drained as of `change_time`
+  uint64_t shape = 0;  // of the inode when the copy began
+  CopiedFrom from;
+  uint64_t rights = 0;  // of the pool (noted_rights), which `st` has where lower did not differ
+  int64_t clock = 0;    // clock_set_to() when the copy began
+  bool mark = true;     // the inode then counts as drained as of `from`
   bool has_company = false;  // other temporary files are open, and are closed before a retry
 };
+file::Witness witness_of(const DrainState& state, const Aside& aside);
 // Renames the temporary file to its name, if lower still has there what was expected, and notes it
 // in the pool. False: it failed, and a report was made.
 bool publish(const DrainName& item, const Aside& aside);

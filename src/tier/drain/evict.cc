@@ -8,6 +8,7 @@
 
 #include "base/coarse_clock.h"
 #include "file/inode/attributes.h"
+#include "file/inode/blocks.h"
 #include "file/inode/moving.h"
 #include "file/inode/reclaim.h"
 #include "file/space/evict.h"
@@ -67,7 +68,7 @@ Status LowerTree::evict(uint64_t number, uint64_t* blocks) {
   {
     const pool::SeatGuard seat(fs_.pool);
     if (!seat.ok()) return pool::no_seat(fs_.pool);
-    held = file::attributes_of(fs_, map).blocks;
+    held = file::held_blocks(fs_.pool, map, map.inode->size.load());
   }
   CAIRN_TRY(file::evict(fs_, map, seen, [&] {
     return is_directory_at_home(fs_, map.inode->lower_parent.load()) ? Status()

@@ -9,9 +9,10 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
-#include "tier/record/attributes.h"
-#include "tier/system/listing.h"
 #include "tier/lower/pool_rights.h"
+#include "tier/record/attributes.h"
+#include "tier/record/mode_of_lower.h"
+#include "tier/system/listing.h"
 #include "tier/system/temp_file.h"
 
 namespace cairn::tier {
@@ -95,12 +96,17 @@ void remove_names(DrainState& state, const Where& where) {
 
 Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
                         int fd) {
+  sys::FileStat before = {};
+  if (const int64_t result = sys::fstat(fd, &before); result < 0)
+    return sys::failed(result, "stat", where.path);
   CAIRN_TRY_ASSIGN(permissions,
                    give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
   CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1, false));
+  if (where.fresh) permissions = permissions_with(state.fs, where.map, fd, -1, permissions);
   int64_t result = sys::fchmod(fd, permissions);
   // A job may use another user's directory (such as /tmp), whose mode it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
+  end_mode_of_others(state.fs, where.map, fd, before);
   result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
   if (result < 0 && result != -EPERM) return sys::failed(result, "times", where.path);
   return Status();
@@ -112,12 +118,6 @@ void finish_attributes(DrainState& state, Level& level) {
   const file::Map& map = where.map;
   const uint64_t time = change_time(state.fs, map);
   if (state.gone.count(map.number) != 0) return set_drained(state.fs, map, time);
-  file::Attributes wanted;
-  {
-    pool::SeatGuard seat(state.fs.pool);
-    if (!seat.ok()) return;
-    wanted = with_rights(state.fs, file::attributes_of(state.fs, map));
-  }
   const file::Witness* witness = where.witness ? &*where.witness : nullptr;
   int64_t opened = open_directory(state.beneath, where.path, state.known, witness);
   if (opened == -EACCES)
@@ -130,8 +130,15 @@ void finish_attributes(DrainState& state, Level& level) {
   if (announce(state.fs, where.inode) == 0) return;
   take_over(state, where, fd.get());
   sys::FileStat st = {};
-  if (witness != nullptr && sys::fstat(fd.get(), &st) == 0)
-    keep_rights_of_lower(*witness, st, &wanted);
+  file::Attributes wanted;
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0)
+    return state.failed(where.path, sys::failed(result, "stat", where.path));
+  const uint64_t owner = map.inode->owner.load();
+  const uint64_t rights =
+      noted_rights(static_cast<uint32_t>(owner), static_cast<uint32_t>(owner >> 32),
+                   static_cast<uint32_t>(map.inode->mode.load()));
+  if (!wanted_rights(state, where, st, &wanted))
+    return state.failed(where.path, pool::no_seat(state.fs.pool));
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
     const int64_t result = sys::fstat(fd.get(), &st);
@@ -146,7 +153,8 @@ void finish_attributes(DrainState& state, Level& level) {
     return;
   }
   level.newest = std::max(level.newest, sys::ctime_of(st));
-  note_rights_in(&level.listed.lower, st);
+  note_owner_in(&level.listed.lower, st);
+  level.listed.lower.rights = rights;
   set_drained(state.fs, map, time);
 }
 

@@ -1,5 +1,6 @@
 // Finds where lower has the files of a directory that was moved in the pool. The files themselves
 // did not change, so a drain links them to their new place (drain_moved.cc).
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "file/namespace/names.h"
@@ -8,7 +9,6 @@
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
-
 namespace {
 
 // The name in slot `unit` - 1 of directory `parent`. The slot keeps the name of a file that was
@@ -51,18 +51,49 @@ std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file:
   return "";
 }
 
-void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
-                   const file::Map& map) {
-  std::string path;
+namespace {
+
+std::string old_path_of_name(DrainState& state, const Where& where, const file::Listed& listed,
+                             const file::Map& map, file::Witness* remembered) {
   if (is_at_home(where, listed, map)) {
     const auto above = state.old_paths.find(where.inode);
-    if (above != state.old_paths.end()) path = above->second + "/" + name_of(listed);
-  } else {
-    file::Listed before;
-    path = old_path_of(state, map.inode->lower_parent.load(),
-                       map.inode->lower_unit.load() & ~unit_is_new, &before);
+    if (above == state.old_paths.end() || !listed.has_lower) return "";
+    *remembered = listed.lower;
+    return above->second + "/" + name_of(listed);
   }
-  if (!path.empty()) state.old_paths[map.number] = path;
+  file::Listed before;
+  std::string path = old_path_of(state, map.inode->lower_parent.load(),
+                                 map.inode->lower_unit.load() & ~unit_is_new, &before);
+  *remembered = before.lower;
+  return path;
+}
+
+void note_old_rights(DrainState& state, uint64_t inode, const std::string& path,
+                     const file::Witness& remembered) {
+  const int64_t opened = state.beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (opened < 0) return;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  sys::FileStat st = {};
+  if (sys::fstat(fd.get(), &st) < 0 || !is_remembered(state.known, remembered, st)) return;
+  // The new directory gets no access list from the old one.
+  st.st_mode = (st.st_mode & S_IFMT) | without_access_list(fd.get(), st.st_mode & 07777);
+  state.old_rights[inode] = {remembered, st};
+}
+
+}  // namespace
+
+std::string old_path_of_file(const DrainName& item, file::Witness* remembered) {
+  if (item.map.inode->lower_parent.load() == 0) return "";
+  return old_path_of_name(item.state, item.where, item.listed, item.map, remembered);
+}
+
+void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
+                   const file::Map& map) {
+  file::Witness remembered;
+  const std::string path = old_path_of_name(state, where, listed, map, &remembered);
+  if (path.empty()) return;
+  state.old_paths[map.number] = path;
+  note_old_rights(state, map.number, path, remembered);
 }
 
 void note_kept_path(DrainState& state, const std::string& path, const std::string& kept) {

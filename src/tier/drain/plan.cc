@@ -89,7 +89,9 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   if (state == nullptr) return;
   plan->files.push_back({size,
                          listed.has_lower && !where.fresh ? listed.lower.size : 0,
-                         {where.inode, unit_of(listed) + 1}});
+                         {where.inode, unit_of(listed) + 1},
+                         map.number,
+                         change_time(fs, map)});
   if (map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map))
     state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
@@ -102,17 +104,41 @@ void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
     plan->visit = {};
 }
 
+struct Planned {
+  Where where;
+  // The path of what has the mode in force here, if that is a `never` of lower; else "".
+  std::string never_by;
+};
+
+std::string never_by(file::FileSystem& fs, const file::Map& map, const std::string& path,
+                     const std::string& above) {
+  if (own_drain_mode(fs, map) == DrainMode::inherit) return above;
+  return has_never_of_lower(fs, map) ? path : "";
+}
+
+void note_kept_back(file::FileSystem& fs, const Planned& above, const file::Listed& listed,
+                    const file::Map& map, Plan* plan) {
+  const Where& where = above.where;
+  const std::string path = (where.path + "/" + name_of(listed)).substr(1);
+  const std::string by = never_by(fs, map, path, above.never_by);
+  const bool is_there = S_ISDIR(map.inode->mode.load()) ? listed.has_lower && !where.fresh
+                                                        : is_drained(fs, where, listed, map);
+  if (by.empty() || is_there || !is_left_out(fs, where, listed, map)) return;
+  if (plan->kept_back.names++ == 0) plan->kept_back.by = by;
+}
+
 }  // namespace
 
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
-  std::vector<Where> directories = {top};
+  std::vector<Planned> directories = {{top, never_by(fs, top.map, ".", "")}};
   const auto note_mode = [plan](DrainMode own) {
     if (own != DrainMode::inherit) plan->modes |= 1U << static_cast<unsigned>(own);
   };
   note_mode(top.mode);
   file::Tree tree(fs, top.inode);
   while (!directories.empty()) {
-    const Where where = std::move(directories.back());
+    const Planned above = std::move(directories.back());
+    const Where& where = above.where;
     directories.pop_back();
     const auto visit = [&](const file::Listed& listed) -> Status {
       if (state != nullptr && !state->is_asked_for(listed.inode)) return Status();
@@ -120,12 +146,13 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
       note_mode(own_drain_mode(fs, map));
+      if (state == nullptr) note_kept_back(fs, above, listed, map, plan);
       if (!S_ISDIR((*inode)->mode.load())) {
         plan_file(fs, state, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
         if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map) &&
             still_names(fs, where, listed, map))
-          note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
+          note_linked(*state, where, listed, map, listed.lower, counts_as_drained(map));
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
         if (!tree.enter(where.map, listed).ok()) {
           plan_unsound(state, where, plan);
@@ -138,9 +165,10 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
           note_old_path(*state, where, listed, map);
           is_moved = state->old_paths.count(listed.inode) != 0;
         }
-        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
-                               remembered_of(listed), drain_mode_in(fs, map, where.mode),
-                               is_moved});
+        const std::string path = where.path + "/" + name_of(listed);
+        directories.push_back({{listed.inode, map, path, fresh, remembered_of(listed),
+                                drain_mode_in(fs, map, where.mode), is_moved},
+                               never_by(fs, map, path.substr(1), above.never_by)});
       }
       return Status();
     };
@@ -153,16 +181,30 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
   return Status();
 }
 
-Status check_room(const DrainState& state, const Plan& plan) {
+Status choose_what_fits(DrainState* state, Plan* plan) {
   struct statfs st = {};
-  if (const int64_t result = sys::fstatfs(state.beneath.fd(), &st); result < 0)
-    return sys::failed(result, "statfs", state.cover.path);
-  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
-  const uint64_t needed = most_room(state, plan);
+  if (const int64_t result = sys::fstatfs(state->beneath.fd(), &st); result < 0)
+    return sys::failed(result, "statfs", state->cover.path);
+  const auto unit = static_cast<uint64_t>(st.f_bsize);
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * unit;
+  const uint64_t needed = most_room(*state, *plan);
   if (needed <= free) return Status();
-  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free; nothing was copied",
-              state.cover.path.c_str(), static_cast<unsigned long long>(needed),
-              static_cast<unsigned long long>(free));
+  state->missing_room = {needed, free};
+  std::stable_sort(plan->files.begin(), plan->files.end(),
+                   [](const Plan::File& a, const Plan::File& b) { return a.changed < b.changed; });
+  uint64_t taken = 0;
+  for (const Plan::File& file : plan->files) {
+    if (state->without_room.count(file.inode) != 0) continue;  // another name of it
+    const uint64_t size = (file.size + unit - 1) / unit * unit;
+    if (taken + size > free) {
+      state->without_room.insert(file.inode);
+      plan->bytes -= file.size;
+      continue;
+    }
+    taken += size;
+    if (state->moved_from.count(file.name) == 0) taken -= std::min(taken, file.freed);
+  }
+  return Status();
 }
 
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {

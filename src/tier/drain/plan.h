@@ -9,6 +9,7 @@
 
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -19,6 +20,8 @@ struct Plan {
     uint64_t size;
     uint64_t freed;                      // by what it replaces
     std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
+    uint64_t inode;
+    uint64_t changed;  // when
   };
   uint64_t bytes = 0;
   uint64_t count = 0;
@@ -29,12 +32,14 @@ struct Plan {
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
   uint64_t renamed = 0;
+  KeptBack kept_back = {};
 };
 
 // `state` null: for a caller that does not drain, and does not look in lower.
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan);
-// ENOSPC: lower has too little room for what the plan would write.
-Status check_room(const DrainState& state, const Plan& plan);
+// If lower has too little room for what the plan would write, leaves out what does not fit
+// (DrainState::without_room): the files that changed first have the room.
+Status choose_what_fits(DrainState* state, Plan* plan);
 
 Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
 // Does lower have a directory of the pool in its place?

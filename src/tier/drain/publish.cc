@@ -32,12 +32,31 @@ void note_rename(const DrainName& item, int fd, file::Witness* witness) {
   witness->change = is_there ? sys::ctime_of(st) : 0;
 }
 
+Status rename_failed(int64_t result, const DrainName& item, int fd, const std::string& path) {
+  sys::FileStat directory = {};
+  sys::FileStat st = {};
+  const bool is_sticky = result == -EPERM && sys::fstat(fd, &directory) == 0 &&
+                         (directory.st_mode & S_ISVTX) != 0 &&
+                         sys::lstatat(fd, item.listed.name, &st) == 0 && st.st_uid != geteuid();
+  if (!is_sticky) return sys::failed(result, "rename", path);
+  return fail(EPERM,
+              "%s: not replaced, because it belongs to user %u and its directory is sticky; that "
+              "user can drain it, or clear the sticky bit",
+              path.c_str(), st.st_uid);
+}
+
 }  // namespace
+
+file::Witness witness_of(const DrainState& state, const Aside& aside) {
+  file::Witness witness = witness_of(state.known, aside.st);
+  witness.rights = aside.rights;
+  return witness;
+}
 
 bool publish(const DrainName& item, const Aside& aside) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
-  file::Witness witness = witness_of(item.state.known, aside.st);
+  file::Witness witness = witness_of(item.state, aside);
   JournalRecord record{item.where.path,
                        aside.name,
                        name_of(item.listed),
@@ -45,7 +64,7 @@ bool publish(const DrainName& item, const Aside& aside) {
                        item.where.map.inode->generation.load(),
                        item.map.number,
                        item.map.inode->generation.load(),
-                       aside.mark ? aside.change_time : 0,
+                       aside.mark ? aside.from.change_time : 0,
                        witness};
   Status status = item.state.journal.write(record);
   sys::FileStat st = {};
@@ -81,7 +100,7 @@ bool publish(const DrainName& item, const Aside& aside) {
       item.state.conflict(item.where, path,
                           "created there outside Cairn while it was drained; both are kept");
     else
-      item.state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
+      item.state.failed(path, status.ok() ? rename_failed(result, item, fd, path) : status);
     return false;
   }
   // After a power loss, a pool that survives must not rely on a rename that is lost.
@@ -94,7 +113,7 @@ bool publish(const DrainName& item, const Aside& aside) {
   }
   set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
   if (!aside.mark) return true;
-  set_drained(item.state.fs, item.map, aside.change_time);
+  set_drained_as_of(item.state.fs, item.map, aside.from);
   if (item.state.fs.pool.is_volatile) item.lower.note_marked(item.map);
   return true;
 }
@@ -140,8 +159,10 @@ Status recover_journal(DrainState& state) {
       is_announced(*record, state.known, st)) {
     if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
       return sys::failed(result, "fsync", record->directory);
+    file::Witness witness = witness_of(state.known, st);
+    witness.rights = record->witness.rights;
     CAIRN_TRY(note(state, {record->pool_directory, {*directory, record->pool_directory}},
-                   record->name, witness_of(state.known, st), fd.get()));
+                   record->name, witness, fd.get()));
     // A file whose bytes are in the pool may have changed without a new time: a process that is
     // killed while it writes leaves no stamp. So it is written once more.
     auto inode = file::live_inode(state.fs, record->inode);

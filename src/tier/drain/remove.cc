@@ -53,22 +53,22 @@ struct Root {
 class Announced {
  public:
   Announced(DrainState& state, const Where& where, const file::Listed& listed)
-      : state_(state), where_(where), name_(name_of(listed)), identity_(listed.lower) {}
+      : state_(state), where_(where), name_(name_of(listed)), witness_(listed.lower) {}
   void again(const sys::FileStat& st) {
     announce_links(state_, st);
     constexpr uint64_t second = 1'000'000'000;
     if (file::now_ns() + 5 * second < until_) return;
     until_ = file::now_ns() + 10 * second;
-    identity_.size = until_;
+    witness_.size = until_;
     // If this fails and the drain is killed, later removals are more careful than they need be.
-    remember(state_, where_, name_, &identity_).ignore();
+    remember(state_, where_, name_, &witness_).ignore();
   }
 
  private:
   DrainState& state_;
   const Where& where_;
   std::string name_;
-  file::Witness identity_;
+  file::Witness witness_;
   uint64_t until_ = 0;
 };
 

@@ -38,8 +38,8 @@ Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   if (!inode.ok()) return inode.status();
   Plan plan;
   CAIRN_TRY(make_plan(fs, nullptr, top_of(fs, {*inode, number}, ""), &plan));
-  return Undrained{plan.count,       plan.bytes,    plan.modes,  plan.oldest,
-                   plan.oldest_time, plan.left_out, plan.renamed};
+  return Undrained{plan.count,       plan.bytes,    plan.modes,   plan.oldest,
+                   plan.oldest_time, plan.left_out, plan.renamed, plan.kept_back};
 }
 
 }  // namespace cairn::tier

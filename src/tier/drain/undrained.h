@@ -6,6 +6,7 @@
 #include <string>
 
 #include "file/inode/file_system.h"
+#include "tier/record/mode_of_lower.h"
 
 namespace cairn::tier {
 
@@ -19,6 +20,7 @@ struct Undrained {
   uint64_t oldest_time = 0;  // when it changed
   uint64_t left_out = 0;     // files of mode never, which no drain writes; not among `files`
   uint64_t renamed = 0;      // files that only get another name in lower; not among `files`
+  KeptBack kept_back = {};
 };
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
 // Calls visit for each of these files until it returns false, with the path below the covered

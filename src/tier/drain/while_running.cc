@@ -43,8 +43,7 @@ uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
 }  // namespace
 
 bool is_open_among_nodes(DrainState& state, const file::Map& map) {
-  if (!state.calls.while_running || state.calls.while_running->at_end || !is_open(state, map))
-    return false;
+  if (!state.leaves_busy_files() || !is_open(state, map)) return false;
   if (!state.is_shared) {
     const auto others = other_claims(state.fs, state.cover.path);
     state.is_shared = !others.ok() || !others->empty();
@@ -53,7 +52,7 @@ bool is_open_among_nodes(DrainState& state, const file::Map& map) {
 }
 
 void note_open_files(DrainState& state) {
-  if (!state.calls.while_running || state.calls.while_running->at_end) return;
+  if (!state.leaves_busy_files()) return;
   file::for_each_open_file(state.fs, [&state](const format::OpenFile& open) {
     state.open.insert(open.inode.load());
     return true;

@@ -7,9 +7,9 @@
 //  2. An inode stops being lazy in one atomic change, after everything that lay in lower is in the
 //     pool. Until then all processes read lower. So no process sees a half-imported directory or
 //     file.
-//  3. A file in lower is read only if it is the one whose name was imported (device, inode, size,
-//     mtime); if not, the call fails with ESTALE. So bytes of a file that was changed outside Cairn
-//     are never mixed with older ones.
+//  3. A file in lower is read only if it has the witness (witness.h) of the one whose name was
+//     imported; if not, the call fails with ESTALE. So bytes of a file that was changed outside
+//     Cairn are never mixed with older ones.
 #pragma once
 
 #include <sys/stat.h>
@@ -129,8 +129,8 @@ class LowerTree final : public file::Lower {
   // Notes in the witnesses of this directory and those above it that Cairn has changed something
   // at or below it in lower at `newest`.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // Notes the rights of a directory, which a drain has just set.
-  Status note_rights(uint64_t directory, const sys::FileStat& st);
+  // Notes the owner of a directory, which a drain has just set.
+  Status note_owner(uint64_t directory, const sys::FileStat& st);
   // Calls visit(inode, newest time of its witness) for a directory and those above it, without the
   // top. The visit may change the time; false ends the walk.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
@@ -192,16 +192,22 @@ LowerTree& lower_of(file::FileSystem& fs);
 // owner: the inode's append lock, which is not used otherwise while the inode is lazy.
 class ImportLock {
  public:
-  ImportLock(file::FileSystem& fs, const file::Map& map);
+  static constexpr uint64_t forever = UINT64_MAX;
+  // Waits for the lock for so long. A process that stages a file may hold it until another process
+  // has made room.
+  ImportLock(file::FileSystem& fs, const file::Map& map, uint64_t patience_ns = forever);
   ~ImportLock();
   ImportLock(const ImportLock&) = delete;
   ImportLock& operator=(const ImportLock&) = delete;
   [[nodiscard]] bool ok() const { return seat_.ok(); }
+  // False: another process held it for all that time.
+  [[nodiscard]] bool is_held() const { return is_held_; }
 
  private:
   file::FileSystem& fs_;
   const file::Map& map_;
   pool::SeatGuard seat_;
+  bool is_held_ = false;
 };
 
 }  // namespace cairn::tier

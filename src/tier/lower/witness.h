@@ -3,7 +3,7 @@
 //
 // Device and inode number do not suffice: a file system gives the number of a removed file to the
 // next one, and its owner sets size and mtime at will. Nobody sets the time of creation, nor the
-// ctime. Owner and ctime change with every change of rights.
+// ctime, which changes with every change of rights.
 #pragma once
 
 #include <string>
@@ -38,8 +38,11 @@ file::Witness witness_of(const Known& cover, const sys::FileStat& st);
 // newest_unknown: the directory holds an entry that the pool does not know, so it is not removed.
 inline constexpr uint64_t newest_unknown = 0;
 file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest);
-// Notes owner and mode of the directory in its witness.
-void note_rights_in(file::Witness* directory, const sys::FileStat& st);
+// Notes the owner of the directory in its witness.
+void note_owner_in(file::Witness* directory, const sys::FileStat& st);
+// What Witness::rights is: owner, group and permissions that the pool had when it and lower were
+// last the same. What differs from them in the pool, the program has changed since.
+uint64_t noted_rights(uint32_t uid, uint32_t gid, uint32_t mode);
 
 // Compares what is there now. A directory is the same only if its owner is the one that is
 // remembered, the user, or root. For root's processes the owner counts only where the time of
@@ -54,9 +57,12 @@ inline bool is_remembered(const Known& known, const file::Witness& witness,
 // Do two looks, of which one is at an open descriptor, show the same file?
 bool is_same_file(const sys::FileStat& a, const sys::FileStat& b);
 
-// May another user than this one and root have written the file, as far as its owner and mode tell?
+// May another user than this one and root write the file, as far as its owner and mode tell?
 // `owner`: CoverRecord::owner.
 bool may_be_written_by_others(const sys::FileStat& st, uint64_t owner);
+// May one have written it since it was remembered?
+bool may_have_been_written_by_others(const file::Witness& remembered, const sys::FileStat& st,
+                                     uint64_t owner);
 
 // Rights that the pool gives to a file whose bytes are in lower.
 struct Rights {
@@ -65,12 +71,13 @@ struct Rights {
   uint32_t mode = 0;
   bool has_attributes = false;  // capabilities and the like
 };
-// Leaves owner and mode as somebody has set them in lower since, as far as the program has not
-// changed them in the pool. A directory, and a file that gets another owner than it has in lower,
-// have no bits in their mode that they have not in both. `remembered`: of the same file or
-// directory.
-void keep_rights_of_lower(const file::Witness& remembered, const sys::FileStat& st,
-                          file::Attributes* wanted);
+// The attributes of the pool, with owner, group and permissions as they are in lower by now where
+// the program has not changed them in the pool. If the owner is another than in lower, permissions
+// that are not both there and in the pool are left out. A set-ID bit stays only if pool or lower
+// has it together with the same owner or group. `remembered`, `lower`: of the same file or
+// directory. `is_new`: of a new file, which this process owns unless it is root's.
+file::Attributes merge_rights(const file::Witness& remembered, const sys::FileStat& lower,
+                              const file::Attributes& pool, bool is_new = false);
 // Would the bytes in lower act for another user or group with these rights than they do now?
 bool gives_rights(const sys::FileStat& st, const Rights& wanted);
 // May the bytes that are in lower now have these rights? Not if another user may have written them

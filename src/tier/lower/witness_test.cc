@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <ostream>
 #include <string>
 
 namespace cairn::tier {
@@ -47,7 +48,9 @@ TEST_F(Witness, OfAFileNamesWhatHasChanged) {
   EXPECT_EQ(after([](auto& st) { ++st.st_size; }), Difference::contents);
   EXPECT_EQ(after([](auto& st) { ++st.st_mtim.tv_nsec; }), Difference::contents);
   EXPECT_EQ(after([](auto& st) { ++st.st_ctim.tv_nsec; }), Difference::rights);
-  EXPECT_EQ(after([](auto& st) { st.st_uid = somebody; }), Difference::rights);
+  // Every change of owner or mode changes the ctime.
+  EXPECT_EQ(after([](auto& st) { st.st_uid = somebody, ++st.st_ctim.tv_nsec; }),
+            Difference::rights);
 }
 
 TEST_F(Witness, WithoutATimeOfCreationComparesTheRest) {
@@ -63,7 +66,7 @@ TEST_F(Witness, WithoutATimeOfCreationComparesTheRest) {
 
 TEST_F(Witness, WithTheShortWordsOfAnOlderPoolDoesNotKnowTheRights) {
   file::Witness remembered = witness_of(known_, a_file());
-  remembered.birth = remembered.change = remembered.owner = 0;
+  remembered.birth = remembered.change = remembered.rights = 0;
   EXPECT_EQ(compare(known_, remembered, a_file()).difference, Difference::rights);
 }
 
@@ -77,7 +80,7 @@ TEST_F(Witness, WhereFilesDoNotKeepTheirTimeOfCreationDoesNotCompareIt) {
 TEST_F(Witness, OfEachDifferenceHasAReason) {
   for (const auto difference : {Difference::rights, Difference::contents, Difference::another}) {
     sys::FileStat now = a_file();
-    if (difference == Difference::rights) now.st_uid = somebody;
+    if (difference == Difference::rights) ++now.st_ctim.tv_nsec;
     if (difference == Difference::contents) ++now.st_size;
     if (difference == Difference::another) ++now.birth;
     const Comparison compared = compare(known_, witness_of(known_, a_file()), now);
@@ -110,6 +113,83 @@ TEST_F(Witness, OfARemovedFileIsNotThatOfTheNextOneWithItsNumber) {
     }
   }
   rmdir(directory);
+}
+
+// --- rights that lower, the pool, or both have changed ---
+
+struct Owned {
+  uint32_t uid;
+  uint32_t gid;
+  uint32_t mode;
+  friend bool operator==(const Owned&, const Owned&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const Owned& one) {
+  return out << one.uid << ":" << one.gid << " 0" << std::oct << one.mode << std::dec;
+}
+
+Owned merge(const Owned& before, const Owned& lower, const Owned& pool, uint32_t type = S_IFREG) {
+  file::Witness remembered;
+  remembered.rights = noted_rights(before.uid, before.gid, before.mode);
+  sys::FileStat st = a_file();
+  st.st_uid = lower.uid;
+  st.st_gid = lower.gid;
+  st.st_mode = type | lower.mode;
+  file::Attributes in_pool;
+  in_pool.uid = pool.uid;
+  in_pool.gid = pool.gid;
+  in_pool.mode = type | pool.mode;
+  const file::Attributes wanted = merge_rights(remembered, st, in_pool);
+  return {wanted.uid, wanted.gid, wanted.mode & 07777};
+}
+
+constexpr uint32_t group = 50;
+constexpr uint32_t other_group = 42;
+
+TEST(MergeRights, TakesWhatOnlyOneSideHasChanged) {
+  const Owned before{user, group, 0644};
+  for (const Owned& now :
+       {before, Owned{somebody, group, 0644}, Owned{user, other_group, 0644}, Owned{0, 0, 0600},
+        Owned{65534, 65534, 0666}, Owned{user, group, 04755}, Owned{user, group, 02755}}) {
+    EXPECT_EQ(merge(before, now, before), now);
+    EXPECT_EQ(merge(before, before, now), now);
+  }
+  EXPECT_EQ(merge({65534, 65534, 0700}, {65534, 65534, 0700}, {65534, 65534, 0700}),
+            (Owned{65534, 65534, 0700}));
+  EXPECT_EQ(merge(before, {user, other_group, 0600}, {somebody, group, 0644}),
+            (Owned{somebody, other_group, 0600}));
+}
+
+TEST(MergeRights, TakesThePoolsModeIfBothHaveChangedIt) {
+  EXPECT_EQ(merge({user, group, 0644}, {user, group, 0600}, {user, group, 0755}).mode, 0755U);
+}
+
+TEST(MergeRights, GivesASetIdBitOnlyTogetherWithTheOwnerOrGroupThatItHad) {
+  const Owned before{user, group, 0755};
+  EXPECT_EQ(merge(before, {user, group, 02755}, {user, other_group, 0755}),
+            (Owned{user, other_group, 0755}));
+  EXPECT_EQ(merge(before, {0, group, 0755}, {user, group, 04755}), (Owned{0, group, 0755}));
+  EXPECT_EQ(merge(before, {user, group, 04755}, {0, group, 0755}), (Owned{0, group, 0755}));
+  // The program has given the file away, and set the bit again.
+  EXPECT_EQ(merge({user, group, 04755}, {user, group, 04755}, {0, group, 04755}),
+            (Owned{0, group, 04755}));
+  // Writing has taken the bit away in the pool. That is no chmod.
+  EXPECT_EQ(merge({user, group, 04755}, {user, group, 04700}, {user, group, 0755}),
+            (Owned{user, group, 0700}));
+}
+
+TEST(MergeRights, OfADirectoryLeavesOutWhatADrainGivesTheOwner) {
+  EXPECT_EQ(merge({user, group, 0555}, {user, group, 02775}, {user, group, 0555}, S_IFDIR).mode,
+            02575U);
+}
+
+TEST(MergeRights, WithoutKnownRightsTakesThePools) {
+  sys::FileStat st = a_file();
+  file::Attributes pool;
+  pool.uid = somebody;
+  pool.mode = S_IFREG | 0640;
+  const file::Attributes wanted = merge_rights({}, st, pool);
+  EXPECT_EQ(wanted.uid, somebody);
+  EXPECT_EQ(wanted.mode, pool.mode);
 }
 
 class DirectoryWitness : public Witness {
@@ -167,7 +247,7 @@ TEST_F(DirectoryWitness, ForRootTheOwnerCountsOnlyWithoutATimeOfCreation) {
   EXPECT_FALSE(is_same(of(user, 0), of(somebody, 0)));
   // A pool of an earlier version knows neither.
   file::Witness before = directory_witness(known_, of(user), 0);
-  before.birth = before.owner = 0;
+  before.birth = before.rights = 0;
   EXPECT_TRUE(compare(known_, before, of(somebody)).is_same());
 }
 

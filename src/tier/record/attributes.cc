@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "file/inode/xattr.h"
+#include "tier/lower/pool_rights.h"
 #include "tier/lower/witness.h"
 #include "tier/record/drain_mode.h"
+#include "tier/record/mode_of_lower.h"
 #include "tier/record/record.h"
 #include "tier/system/open_files.h"
-#include "tier/lower/pool_rights.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -23,6 +24,8 @@ constexpr size_t most_bytes = 64 << 10;
 constexpr const char* partial = "cairn.partial";
 constexpr const char* access_list = "system.posix_acl_access";
 constexpr const char* default_access_list = "system.posix_acl_default";
+// On a file that had an access list in lower when it was imported.
+constexpr const char* noted_access_list = "cairn.access_list";
 // On a directory of another user: its default access list when the pool first listed it.
 constexpr const char* noted_default_list = "cairn.default_list";
 
@@ -44,14 +47,17 @@ std::vector<std::string> split(const std::string& list) {
 
 std::vector<std::string> names_of(int fd) {
   std::string list(most_bytes, '\0');
-  const int64_t n = sys::flistxattr(fd, list.data(), list.size());
+  int64_t n = sys::flistxattr(fd, list.data(), list.size());
+  if (n == -EBADF) n = sys::listxattr(path_of_open(fd).c_str(), list.data(), list.size());
   list.resize(n < 0 ? 0 : static_cast<size_t>(n));
   return split(list);
 }
 
 Result<std::string> value_of(int fd, const std::string& name) {
   std::string value(most_bytes, '\0');
-  const int64_t n = sys::fgetxattr(fd, name.c_str(), value.data(), value.size());
+  int64_t n = sys::fgetxattr(fd, name.c_str(), value.data(), value.size());
+  if (n == -EBADF)
+    n = sys::getxattr(path_of_open(fd).c_str(), name.c_str(), value.data(), value.size());
   if (n < 0) return Status(static_cast<int>(-n));
   value.resize(static_cast<size_t>(n));
   return value;
@@ -80,24 +86,69 @@ void carry_over(int fd, int old, const Carried& carried) {
   }
 }
 
+// An access list in the format of the kernel (include/uapi/linux/posix_acl_xattr.h), little-endian.
+struct ListEntry {
+  uint16_t tag;
+  uint16_t permissions;
+  uint32_t id;
+};
+constexpr size_t list_header = sizeof(uint32_t);
+constexpr uint16_t of_group = 4;
+constexpr uint16_t of_mask = 0x10;
+constexpr uint16_t of_others = 0x20;
+
+ListEntry entry_at(const std::string& list, size_t at) {
+  ListEntry entry = {};
+  std::memcpy(&entry, list.data() + at, sizeof entry);
+  return entry;
+}
+
+bool is_entry(const std::string& list, size_t at) { return at + sizeof(ListEntry) <= list.size(); }
+
+// The list of a file whose mode is 0700: chmod opens it.
+std::string without_others(std::string list) {
+  bool has_mask = false;
+  for (size_t at = list_header; is_entry(list, at); at += sizeof(ListEntry))
+    has_mask = has_mask || entry_at(list, at).tag == of_mask;
+  for (size_t at = list_header; is_entry(list, at); at += sizeof(ListEntry)) {
+    ListEntry entry = entry_at(list, at);
+    if (entry.tag != (has_mask ? of_mask : of_group) && entry.tag != of_others) continue;
+    entry.permissions = 0;
+    std::memcpy(list.data() + at, &entry, sizeof entry);
+  }
+  return list;
+}
+
+void set_list(int fd, const char* name, const std::string& list) {
+  if (sys::fsetxattr(fd, name, list.data(), list.size()) == -EBADF)
+    sys::setxattr(path_of_open(fd).c_str(), name, list.data(), list.size());
+}
+
+// A capability acts for the owner that the file had when the program set it.
+bool has_owner_of_pool(const file::Map& map, int fd) {
+  sys::FileStat st = {};
+  const uint64_t owner = map.inode->owner.load();
+  return sys::fstat(fd, &st) == 0 && st.st_uid == static_cast<uint32_t>(owner) &&
+         st.st_gid == static_cast<uint32_t>(owner >> 32);
+}
+
 }  // namespace
 
 void copy_attributes(int fd, int old) { carry_over(fd, old, {.users = true, .rights = true}); }
 
+uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
+                          uint32_t permissions) {
+  if (value_of(fd, access_list).ok()) return permissions;
+  if (old >= 0) return without_access_list(old, permissions);
+  if (!file::get_xattr(fs, map, noted_access_list).ok()) return permissions;
+  return permissions & (~static_cast<uint32_t>(S_IRWXG) | (permissions & S_IRWXO) << 3);
+}
+
 uint32_t without_access_list(int fd, uint32_t permissions) {
-  // The format of the kernel (include/uapi/linux/posix_acl_xattr.h), little-endian.
-  struct Entry {
-    uint16_t tag;
-    uint16_t permissions;
-    uint32_t id;
-  };
-  constexpr size_t header = sizeof(uint32_t);
-  constexpr uint16_t of_group = 4;
   const auto list = value_of(fd, access_list);
   if (!list.ok()) return permissions;
-  for (size_t at = header; at + sizeof(Entry) <= list->size(); at += sizeof(Entry)) {
-    Entry entry = {};
-    std::memcpy(&entry, list->data() + at, sizeof entry);
+  for (size_t at = list_header; is_entry(*list, at); at += sizeof(ListEntry)) {
+    const ListEntry entry = entry_at(*list, at);
     if (entry.tag == of_group)
       return permissions & (~static_cast<uint32_t>(S_IRWXG) | (entry.permissions & 7U) << 3);
   }
@@ -123,10 +174,18 @@ Status note_default_list(file::FileSystem& fs, const file::Map& map, int directo
   return fs.pool.fence();
 }
 
-bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory) {
+NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory) {
   const auto list = value_of(directory, default_access_list);
   const auto noted = file::get_xattr(fs, map, noted_default_list);
-  return !list.ok() || (noted.ok() && *noted == *list);
+  return {false, list.ok() && noted.ok() && *noted == *list ? *list : ""};
+}
+
+void give_list(int fd, const NewFileList& wanted, bool is_directory) {
+  if (wanted.is_from_directory) return;
+  drop_access_lists(fd);
+  if (wanted.list.empty()) return;
+  set_list(fd, access_list, without_others(wanted.list));
+  if (is_directory) set_list(fd, default_access_list, wanted.list);
 }
 
 bool has_system_attributes(file::FileSystem& fs, const file::Map& map) {
@@ -149,15 +208,25 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   const int64_t n = sys::llistxattr(path.c_str(), list.data(), list.size());
   if (n <= 0) return Status();  // it has none, or none that this user may see
   list.resize(static_cast<size_t>(n));
-  bool any = false;
-  for (const std::string& attribute : split(list)) any = any || is_users(attribute);
-  if (!any) return Status();
+  bool has_users = false;
+  bool has_list = false;
+  for (const std::string& attribute : split(list)) {
+    has_users = has_users || is_users(attribute);
+    has_list = has_list || attribute == access_list;
+  }
+  if (!has_users && !has_list) return Status();
   auto number = find_child(fs, directory, name);
   if (!number.ok()) return number.status();
   if (*number == 0) return Status();
   auto inode = file::live_inode(fs, *number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, *number};
+  if (has_list) {
+    const Status noted = file::set_xattr(fs, map, noted_access_list, "1", 1, 0);
+    fs.pool.store_flush(map.inode->ctime, ctime);
+    if (noted.code() != ENOSPC) CAIRN_TRY(noted);
+    if (!has_users) return fs.pool.fence();
+  }
   const int64_t fd = sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return Status();  // this user cannot read it, so no drain will replace it
   const sys::Descriptor file(static_cast<int>(fd));
@@ -169,8 +238,13 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
     auto value = value_of(file.get(), attribute);
     if (!value.ok()) continue;
     Status status(ENOSPC);
-    if (!may_be_of_others(st, attribute))
-      status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    if (!may_be_of_others(st, attribute)) {
+      const bool keeps_out =
+          attribute == drain_mode_attribute && *value == text_of(DrainMode::never);
+      status = keeps_out ? note_mode_of_lower(fs, map) : Status();
+      if (status.ok())
+        status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    }
     if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
     CAIRN_TRY(status);
   }
@@ -186,7 +260,7 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);
-  const bool has_rights = pool_gives_rights(fs);
+  const bool has_rights = pool_gives_rights(fs) && has_owner_of_pool(map, fd);
   for (const std::string& name : wanted) {
     if (!has_rights && !is_users(name)) continue;  // security.capability, access lists
     auto value = file::get_xattr(fs, map, name);

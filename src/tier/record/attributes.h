@@ -26,6 +26,11 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
 // and lower does not support them.
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old,
                          bool with_rights);
+// The permissions that a new file `fd` may get in the place of `old` (-1: there is none to look
+// at). If it has not got the access list that the old file has or had, those of the group were the
+// mask of the list; if they are not known, the group gets no more than all others.
+uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
+                          uint32_t permissions);
 // The permissions of a file that has had this access list, and gets another file's place without
 // it: the bits of the group were the mask of the list. Returns `permissions` if there is none.
 uint32_t without_access_list(int fd, uint32_t permissions);
@@ -36,8 +41,17 @@ void drop_access_lists(int fd);
 // Notes the default access list of a directory of another user, who may set another one for files
 // that the drain makes there. The caller has just opened it to list it.
 Status note_default_list(file::FileSystem& fs, const file::Map& map, int directory);
-// Is the default access list the one that was noted, or is there none?
-bool is_default_list_noted(file::FileSystem& fs, const file::Map& map, int directory);
+// The access list of what a drain makes in a directory.
+struct NewFileList {
+  bool is_from_directory = true;  // its default list, as the file system gives it
+  std::string list;               // otherwise; "": none
+};
+// In a directory of another user: the default list if it still is the one that was noted.
+NewFileList noted_list(file::FileSystem& fs, const file::Map& map, int directory);
+// Gives it to a file or directory that was just made and has mode 0600 or 0700. Its owner may have
+// set another default list in the moment before, so what the file system gave is dropped. Nobody
+// else gets permissions before the mode is set. The descriptor may be opened with O_PATH.
+void give_list(int fd, const NewFileList& wanted, bool is_directory);
 
 // Does the pool give the file attributes that are not users' own, such as capabilities?
 bool has_system_attributes(file::FileSystem& fs, const file::Map& map);

@@ -7,6 +7,7 @@
 #include "file/inode/xattr.h"
 #include "file/namespace/directory.h"
 #include "file/space/make_room.h"
+#include "tier/record/mode_of_lower.h"
 
 namespace cairn::tier {
 namespace {
@@ -76,6 +77,7 @@ DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map) {
 
 Status set_drain_mode(file::FileSystem& fs, const file::Map& map, uint64_t generation,
                       DrainMode mode) {
+  forget_mode_of_lower(fs, map);
   if (mode == DrainMode::inherit) {
     const Status status = file::remove_xattr(fs, map, drain_mode_attribute, generation);
     return status.code() == ENODATA ? Status() : status;

@@ -185,7 +185,7 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
   });
 }
 
-Status LowerTree::note_rights(uint64_t directory, const sys::FileStat& st) {
+Status LowerTree::note_owner(uint64_t directory, const sys::FileStat& st) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, directory));
   const uint64_t parent = inode->lower_parent.load();
   if (parent == 0) return Status();
@@ -193,7 +193,7 @@ Status LowerTree::note_rights(uint64_t directory, const sys::FileStat& st) {
   CAIRN_TRY_ASSIGN(
       entry, entry_of(fs_, {above, parent}, inode->lower_unit.load() & ~unit_is_new, directory));
   if (!entry.has_lower) return Status();
-  note_rights_in(&entry.lower, st);
+  note_owner_in(&entry.lower, st);
   return set_witness(fs_, {above, parent}, std::string(entry.name, entry.length), &entry.lower);
 }
 

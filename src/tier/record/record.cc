@@ -38,6 +38,7 @@ std::string text_of(const CoverRecord& record) {
   if (!record.earlier_token.empty()) add("earlier", record.earlier_token);
   add_number("owner", record.owner, no_owner);
   add_number("directory_owner", record.directory_owner, no_owner);
+  add_number("directory_rights", record.directory_rights, 0);
   add_number("device", record.marks.device, 0);
   add_number("inode", record.marks.inode, 0);
   add_number("birth", record.marks.birth, 0);
@@ -68,6 +69,7 @@ Result<CoverRecord> record_of(const std::string& text, const std::string& name) 
     if (key == "earlier" && is_token(value)) record.earlier_token = value;
     if (key == "owner") record.owner = number_of(value);
     if (key == "directory_owner") record.directory_owner = number_of(value);
+    if (key == "directory_rights") record.directory_rights = number_of(value);
     if (key == "device") record.marks.device = number_of(value);
     if (key == "inode") record.marks.inode = number_of(value);
     if (key == "birth") record.marks.birth = number_of(value);

@@ -24,6 +24,7 @@ struct CoverRecord {
   std::string earlier_token;  // the one before the claim got this token
   uint64_t owner = no_owner;  // of the claim, as the directory's file system shows it
   uint64_t directory_owner = no_owner;
+  uint64_t directory_rights = 0;  // when it was covered, as file::Witness has them
   DirectoryMarks marks;
   // Records of files that several nodes write were removed with `.cairn`: parts that no record
   // names are kept until somebody discards the cover.

@@ -59,8 +59,8 @@ Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::At
                       int fd, int old, const std::string& path) {
   CAIRN_TRY_ASSIGN(permissions, give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path));
   const bool carries = may_carry_rights(fd, old);
-  if (old >= 0 && !carries) permissions = without_access_list(old, permissions);
   CAIRN_TRY(export_attributes(fs, map, fd, old, carries));
+  permissions = permissions_with(fs, map, fd, old, permissions);
   return set_mode_and_times(fd, permissions, wanted.atime, wanted.mtime, path);
 }
 
@@ -81,7 +81,7 @@ int64_t set_attributes_of(const FileToMake& made, const file::Attributes& wanted
   const auto permissions =
       give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, made.path);
   int64_t result = 0;
-  if (!made.gets_lists) drop_access_lists(fd.get());
+  if (!S_ISLNK(wanted.mode)) give_list(fd.get(), made.list, false);
   if (!S_ISLNK(wanted.mode)) {  // a symbolic link has no mode
     if (!permissions.ok()) return -permissions.code();
     // The umask of the process has cleared some bits.

@@ -9,6 +9,7 @@
 
 #include "file/inode/attributes.h"
 #include "file/namespace/directory.h"
+#include "tier/record/attributes.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -28,7 +29,7 @@ struct FileToMake {
   int directory;
   const std::string& name;  // the temporary one
   const std::string& path;  // for messages
-  bool gets_lists;          // the default access list of the directory
+  const NewFileList& list;
 };
 // Makes a symbolic link, FIFO, socket or device.
 Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,

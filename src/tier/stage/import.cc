@@ -17,14 +17,19 @@
 
 namespace cairn::tier {
 
-ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map)
+ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map, uint64_t patience_ns)
     : fs_(fs), map_(map), seat_(fs.pool, pool::SeatGuard::OnlyLocks()) {
   if (!seat_.ok()) return;
-  pool::acquire(fs.pool, *seat_, map.inode->append_lock);
+  persist::Word& word = map.inode->append_lock;
+  pool::Waiter waiter(fs.pool);
+  const uint64_t begun = fine_monotonic_ns();
+  while (!(is_held_ = pool::try_acquire(fs.pool, *seat_, word)) &&
+         fine_monotonic_ns() - begun < patience_ns)
+    waiter.wait_for_lock(word.load());
 }
 
 ImportLock::~ImportLock() {
-  if (seat_.ok()) pool::release(fs_.pool, map_.inode->append_lock);
+  if (is_held_) pool::release(fs_.pool, map_.inode->append_lock);
 }
 
 Status LowerTree::fill_directory(uint64_t number) {

@@ -122,12 +122,20 @@ void take(const struct statx& told, FileStat* st) {
   st->birth = (told.stx_mask & STATX_BTIME) != 0 ? time_of(told.stx_btime) & ~birth_is_handle : 0;
 }
 
+// FUSE gives other handles to a file that it has forgotten meanwhile. XFS has handles of the same
+// types, for inode numbers of 64 bits.
+bool changes(int type_of_handle, int directory) {
+  constexpr int of_fuse = 0x81;
+  constexpr int of_fuse_with_parent = 0x82;
+  constexpr uint32_t xfs = 0x58465342;
+  if (type_of_handle != of_fuse && type_of_handle != of_fuse_with_parent) return false;
+  struct statfs st = {};
+  return call(SYS_fstatfs, directory, &st) != 0 || static_cast<uint32_t>(st.f_type) != xfs;
+}
+
 // A number made of the handle by which the file system finds the file (name_to_handle_at(2)). It
 // holds the generation of the inode number. 0: the file system has no such handles.
 uint64_t handle_of(int directory, const char* name) {
-  // FUSE gives other handles to a file that it has forgotten meanwhile.
-  constexpr int of_fuse = 0x81;
-  constexpr int of_fuse_with_parent = 0x82;
   struct {
     file_handle_head head;
     unsigned char bytes[MAX_HANDLE_SZ];
@@ -135,7 +143,7 @@ uint64_t handle_of(int directory, const char* name) {
   handle.head.bytes = sizeof handle.bytes;
   int mount = 0;
   if (call(SYS_name_to_handle_at, directory, name, &handle, &mount, AT_EMPTY_PATH) != 0 ||
-      handle.head.type == of_fuse || handle.head.type == of_fuse_with_parent)
+      changes(handle.head.type, directory))
     return 0;
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (size_t i = 0; i < std::min<size_t>(handle.head.bytes, sizeof handle.bytes); ++i)
@@ -206,6 +214,8 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset) {
 int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
 int64_t ftruncate(int fd, uint64_t size) { return call_again(SYS_ftruncate, fd, size); }
 int64_t fsync(int fd) { return call_again(SYS_fsync, fd); }
+int64_t fdatasync(int fd) { return call_again(SYS_fdatasync, fd); }
+void drop_cached(int fd) { call(SYS_fadvise64, fd, 0, 0, POSIX_FADV_DONTNEED); }
 int64_t fsync_directory(int fd) {
   const int64_t result = fsync(fd);
   return result == -EINVAL || result == -EOPNOTSUPP || result == -ENOSYS ? 0 : result;
@@ -274,9 +284,18 @@ int64_t fgetxattr(int fd, const char* name, void* value, size_t size) {
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size) {
   return call(SYS_fsetxattr, fd, name, value, size, 0);
 }
+int64_t setxattr(const char* path, const char* name, const void* value, size_t size) {
+  return call(SYS_setxattr, path, name, value, size, 0);
+}
 int64_t fremovexattr(int fd, const char* name) { return call(SYS_fremovexattr, fd, name); }
 int64_t removexattr(const char* path, const char* name) {
   return call(SYS_removexattr, path, name);
+}
+int64_t getxattr(const char* path, const char* name, void* value, size_t size) {
+  return call(SYS_getxattr, path, name, value, size);
+}
+int64_t listxattr(const char* path, char* list, size_t size) {
+  return call(SYS_listxattr, path, list, size);
 }
 int64_t llistxattr(const char* path, char* list, size_t size) {
   return call(SYS_llistxattr, path, list, size);

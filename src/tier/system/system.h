@@ -35,6 +35,9 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
+int64_t fdatasync(int fd);
+// Drops a file from the page cache, as far as it is on disk.
+void drop_cached(int fd);
 // Does fsync(). 0 also if the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
 
@@ -72,7 +75,10 @@ int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtim
 int64_t set_present_times(int fd);
 int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
+int64_t getxattr(const char* path, const char* name, void* value, size_t size);
+int64_t listxattr(const char* path, char* list, size_t size);
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);
+int64_t setxattr(const char* path, const char* name, const void* value, size_t size);
 int64_t fremovexattr(int fd, const char* name);
 int64_t removexattr(const char* path, const char* name);
 // Lists the attributes of a name, and of a symbolic link itself.

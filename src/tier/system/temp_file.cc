@@ -38,7 +38,8 @@ Status CheckedCopy::write(size_t size, uint64_t offset) {
   if (static_cast<size_t>(r) != size || std::memcmp(buffer_.data(), back_.data(), size) != 0)
     return fail(EIO, "%s: what was written does not read back the same, near offset %llu",
                 path_.c_str(), static_cast<unsigned long long>(offset));
-  return Status();
+  const int64_t result = cache_.wrote(to_, size);
+  return result < 0 ? failed_at(result, "fdatasync", path_, offset) : Status();
 }
 
 Result<uint64_t> CheckedCopy::copy(const Read& read, uint64_t offset, uint64_t end) {

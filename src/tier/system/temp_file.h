@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "file/open/open_file.h"
+#include "tier/system/cache_limit.h"
 
 namespace cairn::tier {
 
@@ -31,6 +32,7 @@ class CheckedCopy {
   std::function<bool(uint64_t bytes)> advance_;
   std::vector<uint8_t> buffer_;
   std::vector<uint8_t> back_;
+  CacheLimit cache_;
 };
 
 // Sets owner and group of a file, before its mode, because chown clears the set-ID bits. Returns

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from cairn_case import BIN, CairnCase, main  # noqa: E402,F401  pylint: disable=unused-import
+from cairn_case import BIN, CAIRN, CairnCase, main  # noqa: E402,F401  pylint: disable=unused-import
 
 WRITER = str(
     pathlib.Path(os.environ.get("CAIRN_TEST_DIR", BIN.parent / "tests")) /

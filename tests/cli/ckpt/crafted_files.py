@@ -62,6 +62,28 @@ def with_names(path):
         file["dtype"].attrs["is_set"] = True
 
 
+def with_groups(path):
+    """Datasets in groups, one of which holds itself, and what has no value."""
+    with h5py.File(path, "w") as file:
+        file.create_dataset("u", data=VALUES)
+        file.create_dataset("inner/deep/v", data=VALUES)
+        file["inner/itself"] = file["inner"]
+        file.create_group("empty")
+        file["a_type"] = numpy.dtype("<f8")
+        file.create_dataset("nothing", data=h5py.Empty("f8"))
+        file["u"].attrs["none"] = h5py.Empty("f8")
+        file["u"].attrs["text"] = "of any length"
+
+
+def with_halves(path):
+    halves = numpy.array([1, -2, 6e-8, numpy.inf], dtype="f2")
+    with h5py.File(path, "w") as file:
+        file.create_dataset("half", data=halves)
+        file.create_dataset("other_order", data=halves.astype(">f2"))
+        file["half"].attrs["_FillValue"] = numpy.array([-2], dtype="f2")
+        file.create_dataset("pair", data=numpy.zeros(2, dtype=[("r", "f2"), ("i", "f2")]))
+
+
 def with_too_many(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("a", data=VALUES)
@@ -95,6 +117,8 @@ def main(directory):
     with_dimensions(directory / "dimensions.h5")
     with_texts(directory / "texts.h5")
     with_names(directory / "names.h5")
+    with_groups(directory / "groups.h5")
+    with_halves(directory / "halves.h5")
     with_too_many(directory / "too_many.h5")
 
 

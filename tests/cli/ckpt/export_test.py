@@ -365,6 +365,34 @@ class Crafted(CkptCase):
         self.cairn("ckpt", "import", self.path("again.nc"), "again")
         self.cairn("ckpt", "diff", "names", "again")
 
+    def test_what_is_left_out_is_told(self):
+        said = self.cairn("ckpt", "import", self.path("groups.h5"), "groups", expect=None)
+        if "libhdf5 is missing" in said.err:
+            self.skipTest("no libhdf5")
+        self.assertEqual(said.returncode, 0, said.err)
+        for text in ("group 'inner': datasets in groups are not imported; left out: inner/deep/v",
+                     "dataset 'nothing': has no value (a null dataspace); left out",
+                     "attribute 'none': has no value; left out",
+                     "attribute 'text': a checkpoint has no such type; left out"):
+            self.assertIn(text, said.err)
+        self.assertNotIn("empty", said.err)
+        self.assertNotIn("a_type", said.err)
+        found = self.json("ckpt", "show", "groups")["variables"]
+        self.assertEqual([one["name"] for one in found], ["u"])
+
+    def test_numbers_of_two_bytes(self):
+        found = self.imported("halves")
+        self.assertEqual({name: one["type"] for name, one in found.items()},
+                         {"half": "float16", "other_order": "float16"})
+        self.assertEqual(found["half"]["attributes"], {"_FillValue": -2})
+        self.cairn("ckpt", "export", "halves", self.path("again.h5"))
+        run = subprocess.run([
+            interpreter("h5py", "numpy"), "-c", "import h5py, sys; file = h5py.File(sys.argv[1]); "
+            "print([list(file[name][:].astype('f2')) for name in ('half', 'other_order')])",
+            self.path("again.h5")
+        ], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(run.stdout, str([[1.0, -2.0, 6e-8, float("inf")]] * 2) + "\n", run.stderr)
+
     def test_an_import_that_fails_leaves_no_set(self):
         self.refused("ckpt", "import", self.path("too_many.h5"), "too_many", code=1,
                      says="at most 15")

@@ -293,6 +293,48 @@ class Lower(CkptCase):
         self.begin_another_line(2)
         self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="does not know")
 
+    def test_a_run_that_begins_anew_keeps_the_line_before(self):
+        self.writer("field", 3)
+        self.drain(1, 2, 3)
+        keep = "ckpt", "drain", "field", "--to", self.lower, "--keep", "1"
+        self.writer("field", "fresh", 2)
+        self.assertEqual(self.copies(), [3, 2, 1])
+        self.cairn(*keep)
+        self.assertEqual(self.copies(), [2, 3, 2, 1])
+        # A third line: that of 1, 2, 3 is not the one before any longer.
+        self.writer("field", "fresh", 1)
+        self.flip(self.data()[-1], 2 << 20)
+        self.cairn(*keep)
+        self.assertEqual(self.copies(), [1, 2, 3, 2, 1], "the line before has no whole version")
+        self.flip(self.data()[-2], 2 << 20)
+        self.cairn(*keep)
+        self.assertEqual(self.copies(), [1, 2])
+        self.flip(self.data()[-1], 2 << 20)
+        self.lose_the_pool()
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1,
+                     says=f"`cairn ckpt restore field --from {self.lower} --earlier` gets back")
+        restored = self.json("ckpt", "restore", "field", "--from", self.lower, "--earlier")
+        self.assertEqual((restored["version"], restored["skipped"]), (2, 0))
+        self.writer("field", "read", 2)
+
+    def test_the_line_before_is_dropped_on_demand(self):
+        self.writer("field", 2)
+        self.drain(1, 2)
+        self.writer("field", "fresh", 3)
+        self.drain(2)
+        drop = "ckpt", "drain", "field", "--to", self.lower, "--drop-copies"
+        self.cairn(*drop)
+        self.assertEqual(self.copies(), [3, 2], "without --keep the newest line stays")
+        self.lose_the_pool()
+        self.refused("ckpt", "restore", "field", "--from", self.lower, "--earlier", code=1,
+                     says="has no line before the newest one's")
+
+    def test_damage_in_the_pool_names_what_is_whole(self):
+        self.writer("field", 2)
+        self.damage(2)
+        run = self.cairn("ckpt", "verify", "field", expect=1)
+        self.assertIn("`cairn ckpt verify field` shows which versions are whole", run.err)
+
     def test_damage_in_the_pool_is_not_drained(self):
         self.writer("field", 2)
         self.damage(2)

@@ -6,9 +6,12 @@
 //   write_ckpt SET read NUMBER         restarts from a version, compares it, writes NUMBER + 100
 //   write_ckpt SET counted VERSIONS    versions of which each rank, of two, has any number of
 //                                      elements; none of the third
+//   write_ckpt SET fresh VERSIONS      begins anew, and writes versions 1 to VERSIONS
+//   write_ckpt SET restart             restarts from the latest version, says "ready", and waits
 //   write_ckpt SET misnamed            a version whose names of dimensions do not fit
 //   write_ckpt SET hidden              a version whose texts hold characters that nobody sees
 #include <cairn/checkpoint.h>
+#include <unistd.h>
 
 #include <complex>
 #include <cstdio>
@@ -314,6 +317,8 @@ int main(int argc, char** argv) {
   options.struct_size = sizeof options;
   options.keep = 10;
   options.code_version = std::string(argv[2]) == "hidden" ? hidden_text : "writer 1";
+  const bool is_fresh = std::string(argv[2]) == "fresh";
+  if (is_fresh) options.flags = CAIRN_CHECKPOINT_FRESH;
   cairn_checkpoint* checkpoint = nullptr;
   must(cairn_checkpoint_init(argv[1], CAIRN_NO_COMMUNICATOR, &options, &checkpoint), "init");
   if (const std::string kind = argv[2]; kind == "misnamed" || kind == "hidden") {
@@ -336,11 +341,16 @@ int main(int argc, char** argv) {
           return 1;
         }
     write(checkpoint, &variables, number + 100);
+  } else if (std::string(argv[2]) == "restart") {
+    must(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), "read");
+    std::printf("ready\n");
+    std::fflush(stdout);
+    pause();
   } else {
     cairn_checkpoint_info info{};
     info.struct_size = sizeof info;
     must(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info), "test");
-    for (int64_t version = 1; version <= std::atoll(argv[2]); ++version)
+    for (int64_t version = 1; version <= std::atoll(argv[is_fresh ? 3 : 2]); ++version)
       write(checkpoint, &variables, version);
   }
   if (argc > 3 && std::string(argv[3]) == "hold") {

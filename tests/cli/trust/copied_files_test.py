@@ -33,9 +33,11 @@ class CopiedFiles(TrustCase):
                             "os.mkdir('tree'); os.chmod('tree', 0o777)\n"
                             f"os.symlink('{path}', '{planted}')")
                 with self.unharmed(world):
-                    run = world.cairn("cp", "-r", "-p", ":/tree", world.dir, expect=None)
-                self.assertEqual(run.returncode, 1, run.err)
-                self.assertIn(planted, run.err)
+                    runs = [world.cairn("cp", "-r", "-p", ":/tree", world.dir + more, expect=None)
+                            for more in ("", "//", "/.", "//tree//", "/./tree/")]
+                for run in runs:
+                    self.assertEqual(run.returncode, 1, run.err)
+                    self.assertIn(planted.removeprefix("tree/"), run.err)
                 world.as_user(ROOT, "rm", "-rf", os.path.join(world.dir, "tree"))
 
     def test_exchanged_directory(self):

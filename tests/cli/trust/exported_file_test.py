@@ -62,6 +62,14 @@ class ExportedFile(TrustCase):
         world.cairn("ckpt", "import", os.path.join(world.dir, "out.nc"), "again")
 
     @in_every_world
+    def test_a_directory_that_cannot_be_listed(self, world):
+        """Mode 1733, as of a directory for deliveries: it could not be opened."""
+        self.make_set(world)
+        os.chmod(world.dir, 0o1733)
+        self.export(world, expect=0)
+        self.check_file(world)
+
+    @in_every_world
     def test_link_under_the_name(self, world):
         self.make_set(world)
         name = "of_root" if world.runner == ROOT else "of_victim"

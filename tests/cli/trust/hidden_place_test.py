@@ -126,7 +126,7 @@ class HiddenPlaces(TrustCase):
         with self.world(False, VICTIM) as world:
             path = self.directory(world, "runs", 0o777)
             self.like_a_pool(world, os.path.join(path, "pool"), VICTIM)
-            world.plant("os.symlink('%x' % (os.stat('runs').st_ino + 1), 'runs/cairn-made')")
+            world.plant("os.symlink('%x' % os.stat('runs').st_ino, 'runs/cairn-made')")
             os.chmod(path, 0o700)
             world.plant(f"os.rename('runs', '{PLACE}')")
             with self.whole(world, os.path.join(world.dir, PLACE)):

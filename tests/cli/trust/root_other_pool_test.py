@@ -222,7 +222,7 @@ class RootAndAnotherUsersPool(TrustCase):
                     run = world.cairn(*words, uid=uid, expect=1)
                     self.assertIn(
                         f"is a symbolic link that belongs to user {trust_case.MALLORY}, and is not "
-                        "followed; name the pool itself", run.err)
+                        "followed; name the pool or directory itself", run.err)
             held = world.cairn("ls", f"{pool}:/", uid=user).out.split()
             self.assertEqual(held, ["precious"] if user == ROOT else [])
             os.unlink(link)

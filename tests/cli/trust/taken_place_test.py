@@ -23,6 +23,16 @@ class TakenPlace(TrustCase):
         # Names of the form of the other place, too.
         world.plant(f"for end in ('', '-aaaaaa', '-XXXXXX'): os.mkdir({usual!r} + end, 0o700)")
         taken = f"{usual}: belongs to user {MALLORY}, not to you; your pools lie in {usual}-"
+        # Commands that only look make nothing.
+        before = sorted(os.listdir(world.memory))
+        for words in (["pool", "list"], ["pool", "clean"], ["status"], ["df"], ["ls"],
+                      ["pool", "info", "mine"], ["ckpt", "ls"], ["drain", world.dir]):
+            run = world.cairn(*words, *self.at(world), expect=None)
+            self.assertNotIn("Traceback", run.err)
+            self.assertEqual(sorted(os.listdir(world.memory)), before, words)
+            if words[0] in ("df", "ls", "ckpt") or "info" in words:
+                self.assertIn(f"{usual}: belongs to user {MALLORY}, not to you, and you have no "
+                              "pools beside it", run.err, words)
         created = world.cairn("pool", "create", "mine", *self.at(world), "--size", "16M")
         self.assertEqual(created.err.count("\n"), 1, created.err)
         self.assertIn(taken, created.err)

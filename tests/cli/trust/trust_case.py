@@ -66,10 +66,10 @@ class World:
         """A command of this user's in the covered directory; `expect` is its exit code (None:
         any)."""
         home = self.home(uid)
+        all_env = {**self.case.env, "HOME": home, "CAIRN_POOL_DIR": home, **(env or {})}
         run = subprocess.run(
             ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *words],
-            cwd=more.pop("cwd", self.dir), env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home,
-                                                    **(env or {})), stdin=subprocess.DEVNULL,
+            cwd=more.pop("cwd", self.dir), env=all_env, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=timeout, check=False, **more)
         run.out = run.stdout.decode(errors="surrogateescape")
         run.err = run.stderr.decode(errors="surrogateescape")

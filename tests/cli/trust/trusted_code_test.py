@@ -83,6 +83,16 @@ class Code(CairnCase):
         self.cairn("bench", "report", ".", expect=None, env={"PYTHONPATH": str(directory)})
         self.assertTrue(self.trace.exists())
 
+    def test_a_python_that_needs_its_home(self):
+        """It ended with a traceback that did not name the variable."""
+        needs = pathlib.Path(self.path("python3"))
+        needs.write_text("#!/bin/sh\n[ \"$1\" != -I ]\n", encoding="utf-8")
+        needs.chmod(0o755)
+        run = self.bench("report", ".", PATH=f"{needs.parent}:{self.env['PATH']}",
+                         PYTHONHOME="/opt/python")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(f"{needs}: does not start without PYTHONHOME (/opt/python)", run.err)
+
     def test_no_python_in_an_absolute_directory(self):
         self.refused("bench", "report", ".", code=1, says="python3: not found", cwd=self.here,
                      env={"PATH": ":."})

@@ -202,7 +202,7 @@ class Witness(TrustCase):
             self.assertEqual(os.listxattr(sub), [])
             for path in (sub, os.path.join(sub, "below")):
                 self.assertEqual((os.stat(path).st_uid, os.stat(path).st_mode & 0o777),
-                                 (ROOT, 0o755 if path == sub else 0o750))
+                                 (ROOT, 0o700 if path == sub else 0o750))
             world.as_user(MALLORY, "cat", "sub/s", expect=1)
             world.as_user(MALLORY, "sh", "-c", "echo x > sub/mine", expect=2)
 
@@ -341,6 +341,53 @@ class Witness(TrustCase):
                     with open(os.path.join(sub, name), encoding="utf-8") as file:
                         self.assertEqual(file.read(), "mine\n", name)
                 self.assertEqual(os.listxattr(os.path.join(sub, "old")), [])
+
+    def test_a_drain_mode_of_others_ends_when_the_run_closes_what_has_it(self):
+        """It stayed on directories, counted in the next run, and kept its files out of DIR."""
+        for runner, close in ((ROOT, "chown 0:0 sub old; chmod 755 sub; chmod 644 old"),
+                              (VICTIM, "chmod 755 sub; chmod 644 old")):
+            with self.subTest(runner=runner), self.world(True, runner) as world:
+                owner = MALLORY if runner == ROOT else VICTIM
+                sub = os.path.join(world.dir, "sub")
+                os.mkdir(sub)
+                os.chown(sub, owner, owner)
+                os.chmod(sub, 0o777)
+                old = self.place(world, "old", "old\n", owner, 0o666)
+                world.plant("for path in ('sub', 'old'):\n"
+                            "    os.setxattr(path, 'user.cairn.drain', b'never')")
+                world.run_at("sh", "-c", f"cd {world.dir}; ls -l sub; {close}; echo one > sub/f")
+                self.assertEqual([os.listxattr(sub), os.listxattr(old)], [[], []])
+                run = world.run_at("sh", "-c", f"cd {world.dir}; echo two > sub/f; echo two > old")
+                self.assertEqual(run.err, "")
+                for path in (os.path.join(sub, "f"), old):
+                    with open(path, encoding="utf-8") as file:
+                        self.assertEqual(file.read(), "two\n", path)
+
+    def test_a_drain_mode_that_was_planted_earlier_is_told(self):
+        """Nobody can tell whose it is: the run loses the data, and says so."""
+        with self.world(False, VICTIM) as world:
+            os.chown(world.dir, VICTIM, VICTIM)
+            world.plant("os.setxattr('.', 'user.cairn.drain', b'never')")
+            os.chmod(world.dir, 0o755)
+            run = world.run_at("sh", "-c", f"cd {world.dir}; echo lost > f; mkdir d; ln -s f l")
+            told = (f"cairn: {world.dir}: 3 names are not drained: {world.dir} had the drain mode "
+                    "never before the run; if they are to be drained, remove it with `setfattr -x "
+                    f"user.cairn.drain {world.dir}` and start the run again\n")
+            self.assertEqual(run.err, told)
+            # A mode that the run sets is its own.
+            mark = f"import os; os.setxattr('{world.dir}', 'user.cairn.drain', b'never')"
+            run = world.run_at("sh", "-c", f"cd {world.dir}; {sys.executable} -c \"{mark}\";"
+                               " echo lost > f")
+            self.assertEqual(run.err, "")
+            os.removexattr(world.dir, "user.cairn.drain")
+            sub = os.path.join(world.dir, "sub")
+            world.as_user(VICTIM, "mkdir", sub)
+            os.setxattr(sub, "user.cairn.drain", b"never")
+            world.cairn("run", "--at", world.dir, "--drain", "never", "--", "sh", "-c",
+                        f"echo lost > {sub}/f; echo kept > {world.dir}/g")
+            run = world.cairn("drain", world.dir)
+            self.assertIn(f"1 name is not drained: {sub} had the drain mode never", run.err)
+            self.assertEqual(sorted(os.listdir(world.dir)), ["g", "sub"])
 
     def test_rights_that_were_taken_away_outside_stay_away(self):
         for runner in (ROOT, VICTIM):

@@ -35,10 +35,13 @@ class TurnTest : public testing::Test {
   pid_t start_holder() {
     const pid_t child = fork();
     if (child == 0) {
-      if (shared_->turn.take() == 0) shared_->taken = 1;
+      if (shared_->turn.take() != 0) _exit(1);
+      shared_->taken = 1;
       while (true) pause();
     }
-    while (shared_->taken == 0) usleep(1000);
+    int status = 0;
+    while (shared_->taken == 0 && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
+    EXPECT_EQ(shared_->taken, 1) << "status of the child: " << status;
     return child;
   }
 

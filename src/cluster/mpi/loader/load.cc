@@ -28,6 +28,13 @@ std::string path_of_file(const std::string& name) {
 
 }  // namespace
 
+std::string why_not_loaded(const std::string& path) {
+  const char* reason = dlerror();
+  if (::access(path.c_str(), F_OK) != 0)
+    return path + ": was not built: build Cairn again with this MPI's mpicc in PATH";
+  return reason == nullptr ? path : reason;
+}
+
 const Module* load_transport(const LoadedMpi& mpi, int* error, std::string* why) {
   const std::string name = std::string("libcairn_mpi_") + mpi.abi + ".so";
   std::string path = path_of_loaded(name);
@@ -35,7 +42,7 @@ const Module* load_transport(const LoadedMpi& mpi, int* error, std::string* why)
   *error = ENOPKG;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    *why = dlerror();
+    *why = why_not_loaded(path);
     return nullptr;
   }
   const auto module_of = reinterpret_cast<ModuleOf>(dlsym(library, "cairn_mpi_module"));

@@ -12,4 +12,7 @@ namespace cairn::mpi {
 // Null: `*why` says why, and `*error` is ENOPKG or ELIBBAD. mpi.abi must not be null.
 const Module* load_transport(const LoadedMpi& mpi, int* error, std::string* why);
 
+// Why dlopen() has just failed for one of the libraries that are built for each MPI.
+std::string why_not_loaded(const std::string& path);
+
 }  // namespace cairn::mpi

@@ -1,26 +1,17 @@
 #include "cluster/mpi/ranks/processes.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/unused_number.h"
+
 namespace cairn::mpi {
 namespace {
-
-// No process has the number: the rank that had it is gone. If one has it, that may be another.
-// (base/unused_number.h, which the transport does not see.)
-bool is_unused_number(int process) {
-  const long handle = ::syscall(SYS_pidfd_open, process, 0);
-  const bool unused = handle < 0 && errno == ESRCH;
-  if (handle >= 0) ::close(static_cast<int>(handle));
-  return unused;
-}
 
 // /proc/PID/stat; "" if it is not shown.
 struct Stat {

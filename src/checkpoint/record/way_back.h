@@ -1,0 +1,17 @@
+// What a text of damage tells the user to do: the command that gets the data back.
+#pragma once
+
+#include <string>
+
+namespace cairn::checkpoint {
+
+// One version is damaged; others may be whole.
+std::string see_what_is_whole(const std::string& set);
+
+// No version in the pool can be read. `directory`: of copies; "": the program has named none.
+std::string get_copy_back(const std::string& set, const std::string& directory);
+
+// No copy of the newest line in `directory` is whole, and there is a line before.
+std::string get_earlier_line_back(const std::string& set, const std::string& directory);
+
+}  // namespace cairn::checkpoint
