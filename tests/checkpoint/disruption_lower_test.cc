@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "checkpoint/nodes.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_set.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 enum class Harm { erase, flip, truncate };
 constexpr const char* harm_names[] = {"erase", "flip", "truncate"};
 // Of version 2: files of a node's part; or those that it has once.
-enum class Target { data, manifest, record, layout, decompositions, set };
-constexpr const char* target_names[] = {"data",   "manifest",       "record",
-                                        "layout", "decompositions", "set"};
+enum class Target { data, manifest, record, layout, decompositions, both_layouts, set };
+constexpr const char* target_names[] = {"data",           "manifest",     "record", "layout",
+                                        "decompositions", "both layouts", "set"};
 
 class DisruptionOfLower : public testing::Test {
  protected:
@@ -85,9 +85,15 @@ class DisruptionOfLower : public testing::Test {
       return;
     }
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(path("")))
-      if (entry.path().extension() == (target == Target::layout ? ".layout" : ".decomposition"))
+    for (const auto& entry : fs::directory_iterator(path(""))) {
+      const std::string extension = entry.path().extension();
+      const bool is_copy_of_layout =
+          extension == ".copy" && entry.path().stem().extension() == ".layout";
+      const bool is_one =
+          target == Target::decompositions ? extension == ".decomposition" : extension == ".layout";
+      if (is_one || (target == Target::both_layouts && is_copy_of_layout))
         files.push_back(entry.path());
+    }
     ASSERT_FALSE(files.empty());
     for (const fs::path& file : files) harm(file, how);
   }
@@ -123,7 +129,7 @@ TEST_F(DisruptionOfLower, Table) {
   const std::pair<const char*, std::vector<uint32_t>> hit[] = {
       {"one node", {1}}, {"two neighbouring", {1, 2}}, {"two distant", {1, 3}}};
   for (const Target target : {Target::data, Target::manifest, Target::record, Target::layout,
-                              Target::decompositions, Target::set}) {
+                              Target::decompositions, Target::both_layouts, Target::set}) {
     const bool is_of_parts = target == Target::data || target == Target::manifest;
     for (const Harm how : {Harm::erase, Harm::flip, Harm::truncate}) {
       for (const auto& [who, parts] : hit) {
@@ -142,8 +148,10 @@ TEST_F(DisruptionOfLower, Table) {
           // Without a record a version does not count; what stands in it is for people.
           EXPECT_EQ(std::tuple(result, info.number, info.skipped),
                     std::tuple(0, how == Harm::erase ? 1 : 2, 0U));
+        } else if (target != Target::both_layouts) {
+          // Both versions need it, so it is there twice.
+          EXPECT_EQ(std::tuple(result, info.number, info.skipped), std::tuple(0, 2, 0U));
         } else {
-          // Both versions need it.
           EXPECT_TRUE(result == -EUCLEAN || result == -ENOENT) << result;
         }
       }

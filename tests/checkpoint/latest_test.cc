@@ -135,7 +135,7 @@ TEST_F(Latest, VersionsThatAreLeftOutAreNotDroppedWithoutAWord) {
   cairn_checkpoint* checkpoint = open(&x);
   EXPECT_EQ(test_latest(checkpoint), -EEXIST);
   EXPECT_TEXT(
-      "version 100: 5 restarts from it ended before a checkpoint; to go on with it, read it by its "
+      "version 200: 5 restarts from it ended before a checkpoint; to go on with it, read it by its "
       "number or set max_attempts to more than 5");
   EXPECT_EQ(read_latest(checkpoint), -EEXIST);
   EXPECT_TEXT("CAIRN_CHECKPOINT_FRESH");

@@ -98,9 +98,9 @@ struct BadName {
   std::string shown;
 };
 const std::vector<BadName> bad_names = {
-    {"../x", "../x"},    {"/abs", "/abs"},       {"..", ".."},         {".", "."},
-    {"\0x"s, "\\x00x"}, {"mid\0dle"s, "\\x00"}, {"ends\0"s, "\\x00"}, {"a/b", "a/b"},
-    {"", "\"\""},        {"slashes/", "slashes/"}};
+    {"../x", "../x"},   {"/abs", "/abs"},        {"..", ".."},         {".", "."},
+    {"\0x"s, "\\x00x"}, {"mid\0dle"s, "\\x00"},  {"ends\0"s, "\\x00"}, {"a/b", "a/b"},
+    {"", "\"\""},       {"slashes/", "slashes/"}};
 
 TEST_F(LyingNames, AListingGivesTheSoundNamesAndThenFails) {
   std::string now = "bad";
@@ -190,9 +190,9 @@ TEST_F(LyingNames, CheckFindsADirectoryThatIsItsOwnDescendant) {
 TEST_F(LyingNames, CheckFindsACircleThatTheRootDoesNotReach) {
   const cairn_ino e = ino("d/e");
   Forge forge(pool);
-  forge.inode(e, "f", dir);                        // d/e/f is d,
-  forge.parent(dir, e);                            // which says so,
-  forge.inode(CAIRN_ROOT, "d", ino("other"));      // and the root knows nothing of it.
+  forge.inode(e, "f", dir);                    // d/e/f is d,
+  forge.parent(dir, e);                        // which says so,
+  forge.inode(CAIRN_ROOT, "d", ino("other"));  // and the root knows nothing of it.
   const auto all = findings();
   bool circle = false;
   for (const std::string& text : all) circle |= text.find("cannot be reached") != std::string::npos;

@@ -30,7 +30,7 @@ ROOMS = {
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
     "capi": [["core"], ["files", "cover", "job"], ["context"], ["checkpoint"]],
     "checkpoint": [["record"], ["array"], ["layout"], ["store"], ["run"], ["stock"], ["define"],
-                   ["write"], ["redundancy", "restart"]],
+                   ["write"], ["sources"], ["redundancy", "restart"]],
     "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
     "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job", "libc", "loader"], ["io"],
               ["names", "exec"], ["entry"]],

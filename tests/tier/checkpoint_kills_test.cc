@@ -13,7 +13,7 @@
 
 #include "checkpoint/ranks.h"
 #include "checkpoint/record/limits.h"
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 #include "support/pool_stores.h"
 #include "tier/lower_calls.h"
 
@@ -201,7 +201,7 @@ class KilledDrain : public CheckpointKills {
       const std::string name = file.path().filename();
       if (!name.starts_with("v0000")) others.push_back(name);
     }
-    EXPECT_EQ(others.size(), 4U) << testing::PrintToString(others);
+    EXPECT_EQ(others.size(), 7U) << testing::PrintToString(others);
   }
 
   static constexpr fs::copy_options as_links =

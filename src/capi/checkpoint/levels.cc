@@ -2,7 +2,7 @@
 #include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 
 using cairn::fail;
 using cairn::Result;

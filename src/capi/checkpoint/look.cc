@@ -6,7 +6,7 @@
 #include "checkpoint/run/set_user.h"
 #include "checkpoint/stock/drop.h"
 #include "checkpoint/stock/verify_version.h"
-#include "checkpoint/store/sets.h"
+#include "checkpoint/store/set_names.h"
 
 using cairn::annotate;
 using cairn::fail;

@@ -88,23 +88,13 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   return saved.restored();
 }
 
-// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete, and
-// lower has none that is newer and whole.
+// Under the set's lock. EEXIST: it has a version.
 Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
-                                    const ckpt::LowerSet& lower, bool completes,
-                                    bool is_earlier = false) {
+                                    const ckpt::LowerSet& lower, bool is_earlier) {
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
   if (stock.versions().empty() && is_earlier)
     return ckpt::restore_earlier(set, shelf, stock, lower);
   if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
-  if (completes) {
-    CAIRN_TRY_ASSIGN(wanted, ckpt::wanted_of(lower, stock, ckpt::has_part_here));
-    const bool is_usable = ckpt::newest_complete(stock, ckpt::has_part_here) != nullptr;
-    if (!wanted.empty()) {
-      auto restored = ckpt::restore_newest(set, shelf, stock, lower);
-      if (restored.code() != EUCLEAN || !is_usable) return restored;
-    }
-  }
   return fail(EEXIST, "the pool has versions of the set");
 }
 
@@ -129,7 +119,7 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
   ckpt::Restored restored;
   const Status status = ckpt::with_set_lock(*set, [&] {
     CAIRN_TRY(ckpt::check_unused(*set));
-    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, false, is_earlier));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, is_earlier));
     restored = got;
     return Status();
   });
@@ -166,7 +156,7 @@ Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::stri
   CAIRN_TRY_ASSIGN(sequences, there->versions());
   if (sequences.empty()) return std::optional<ckpt::Uuid>();
   const auto uuid = make_room(capi::fs_of(pool), name, *there);
-  // Without the record of the set nothing is restored, which restore_from_lower() says.
+  // Without the record of the set nothing is restored, which begin_beside_lower() says.
   if (uuid.code() == ENOENT) return std::optional<ckpt::Uuid>();
   if (!uuid.ok()) return uuid.status();
   return std::optional<ckpt::Uuid>(*uuid);
@@ -189,21 +179,7 @@ Status cairn_checkpoint::lower_failure(const Status& status) const {
       "options.lower: " + text + "; CAIRN_CHECKPOINT_FRESH begins anew and keeps the copies");
 }
 
-Result<uint64_t> cairn_checkpoint::restore_from_lower() {
-  if (lower.empty()) return uint64_t{0};
-  const auto there = open_lower();
-  if (there.code() == ENOENT) return uint64_t{0};
-  if (!there.ok()) return there.status();
-  CAIRN_TRY_ASSIGN(sequences, there->versions());
-  if (sequences.empty()) return uint64_t{0};
-  if ((options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return sequences.back();
-  const auto restored = restore_into(*set, &*shelf, *there, true);
-  // EEXIST: what the pool has is newer than all that is whole in lower.
-  if (!restored.ok() && restored.code() != EEXIST) return lower_failure(restored.status());
-  return sequences.back();
-}
-
-Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
+Status cairn_checkpoint::begin_beside_lower() {
   const auto newest_there = [&]() -> Result<uint64_t> {
     const auto there = open_lower();
     if (there.code() == ENOENT) return uint64_t{0};
@@ -211,17 +187,27 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
     CAIRN_TRY_ASSIGN(sequences, there->versions());
     return sequences.empty() ? 0 : sequences.back();
   };
+  const auto meet = [&](int64_t value) {
+    return run->meet_all(ckpt::Run::Purpose::restart, value, 0);
+  };
+  const auto agree = [&](const Status& own) -> Status {
+    const cairn::SavedFailure saved(own);
+    CAIRN_TRY_ASSIGN(worst, meet(own.code()));
+    if (!own.ok() || worst == 0) return saved.restored();
+    return fail(static_cast<int>(worst), "options.lower: another rank cannot read it: %s",
+                strerror(static_cast<int>(worst)));
+  };
   const auto own = run->is_leader() ? newest_there() : Result<uint64_t>(uint64_t{0});
-  CAIRN_TRY(members->agree(own.status()));
-  CAIRN_TRY_ASSIGN(greatest, members->nodes()->maximum(static_cast<int64_t>(*own)));
+  CAIRN_TRY(agree(own.status()));
+  CAIRN_TRY_ASSIGN(greatest, meet(static_cast<int64_t>(*own)));
   const auto newest = static_cast<uint64_t>(greatest);
   run->set_last_sequence(std::max(run->last_sequence(), newest));
   if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
-  const auto restored = ckpt::restore_on_nodes(*run, &*shelf, catalogue, lower);
+  const auto restored = ckpt::restore_on_nodes(&*run, &*shelf, catalogue, lower);
   if (!restored.ok()) return lower_failure(restored.status());
-  in_lower = {restored->skipped, restored->why};
+  in_lower = restored->skipped;
   if (restored->is_restored) {
-    CAIRN_TRY(members->agree(renew_catalogue(this)));
+    CAIRN_TRY(agree(renew_catalogue(this)));
     CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
     run->set_last_sequence(std::max(run->last_sequence(), newest));
     return Status();
@@ -229,8 +215,9 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
   const auto& versions = catalogue.versions();
   const bool has_any = std::any_of(versions.begin(), versions.end(),
                                    [](const auto& known) { return known.missing.empty(); });
-  if (has_any || restored->skipped == 0) return Status();
-  return lower_failure(fail(EUCLEAN, "no version is whole: %s", restored->why.c_str()));
+  if (has_any || in_lower.newer_than(0) == 0) return Status();
+  return lower_failure(
+      fail(EUCLEAN, "no version is whole: %s", in_lower.why_newer_than(0).c_str()));
 }
 
 ckpt::UsedSequences cairn_checkpoint::used_sequences() const {

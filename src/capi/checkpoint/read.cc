@@ -72,13 +72,17 @@ void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
     info.attributes = checkpoint->described.begin();
     info.attribute_count = checkpoint->described.count();
   }
+  if (report.known.is_in_lower) {
+    info.level = CAIRN_LEVEL_GLOBAL;
+    info.survives = CAIRN_SURVIVES_PROCESSES | CAIRN_SURVIVES_POWER | CAIRN_SURVIVES_NODE |
+                    CAIRN_SURVIVES_POOLS;
+  }
   info.attempts = report.attempts;
   info.bytes = report.bytes;
-  info.skipped = report.skipped + checkpoint->in_lower.versions;
+  info.skipped = report.skipped;
   info.missing = report.missing;
   info.from_copies = report.from_copies;
-  const std::string& found = report.why.empty() ? checkpoint->in_lower.why : report.why;
-  (found.empty() ? report.why_copies : found).copy(info.why, sizeof info.why - 1);
+  (report.why.empty() ? report.why_copies : report.why).copy(info.why, sizeof info.why - 1);
   cairn::capi::copy_out(info, to);
 }
 
@@ -89,7 +93,8 @@ Status prepare(cairn_checkpoint* checkpoint) {
 }
 
 int visit_damaged(const cairn_checkpoint& checkpoint, cairn_checkpoint_visit visit, void* context) {
-  std::vector<std::string> texts = checkpoint.catalogue.damaged();
+  std::vector<std::string> texts;
+  for (const ckpt::DamagedSlot& slot : checkpoint.catalogue.damaged()) texts.push_back(slot.text);
   if (!checkpoint.catalogue.newer().empty()) texts.push_back(checkpoint.catalogue.newer());
   for (const std::string& text : texts) {
     cairn_checkpoint_info info{};

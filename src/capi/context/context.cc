@@ -72,17 +72,8 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
     shelf.emplace(set->fs(), set->directory());
-    CAIRN_TRY_ASSIGN(
-        entered,
-        ckpt::Run::enter(*set, (*exchange)->member(), [&, this]() -> cairn::Result<uint64_t> {
-          uint64_t there = 0;
-          if (all_nodes == nullptr) {
-            CAIRN_TRY_ASSIGN(newest, restore_from_lower());
-            there = newest;
-          }
-          CAIRN_TRY_ASSIGN(here, ckpt::settle_set(*set, &*shelf));
-          return std::max(here, there);
-        }));
+    CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(),
+                                               [this] { return ckpt::settle_set(*set, &*shelf); }));
     run = std::move(entered);
     CAIRN_TRY_ASSIGN(is_named, set->is_named());
     return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
@@ -105,7 +96,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
   // Its versions must not be abandoned by who cannot read them.
   if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
-  if (all_nodes != nullptr && !lower.empty()) CAIRN_TRY(begin_beside_lower(&**exchange));
+  if (!lower.empty()) CAIRN_TRY(begin_beside_lower());
   writer.emplace(&*run, &*shelf, &catalogue,
                  ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
                                  options.keep_period_ns});
@@ -202,6 +193,8 @@ ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
   request.way_back = ckpt::get_copy_back(name_of_set(), lower);
   request.continued = continued;
   request.passed_to = passed_to;
+  request.lower = lower;
+  request.skipped = in_lower;
   return request;
 }
 

@@ -18,13 +18,14 @@
 #include "capi/core/handles.h"
 #include "checkpoint/define/agreement.h"
 #include "checkpoint/redundancy/background_drain.h"
-#include "checkpoint/redundancy/lower_line.h"
-#include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/run/answers.h"
+#include "checkpoint/sources/lower_line.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/stock/joint_stock.h"
 #include "checkpoint/stock/part_questions.h"
+#include "checkpoint/stock/skipped.h"
 #include "checkpoint/write/writer.h"
 
 struct cairn_checkpoint {
@@ -121,10 +122,7 @@ struct cairn_checkpoint {
   uint64_t observed_global = 0;
   std::string lower;
   // What init found damaged there, newer than what it got back.
-  struct SkippedInLower {
-    uint32_t versions = 0;
-    std::string why;
-  } in_lower;
+  cairn::checkpoint::SkippedVersions in_lower;
   // The greatest sequence that the run takes for its own of those before it: that of the pools, or
   // of lower as well if it begins anew.
   uint64_t last_of_pools = 0;
@@ -203,11 +201,9 @@ struct cairn_checkpoint {
   cairn::Result<cairn::checkpoint::Partners> find_partners(cairn::capi::Membership* members) const;
   // The set's copies in options.lower. ENOENT: it has none.
   [[nodiscard]] cairn::Result<cairn::checkpoint::LowerSet> open_lower() const;
-  // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the
-  // set.
-  cairn::Result<uint64_t> restore_from_lower();
-  // The same on several nodes, after they have joined their stocks. Collective.
-  cairn::Status begin_beside_lower(cairn::capi::Membership* members);
+  // Gets a version back if the pools have none that is as new, after the nodes have joined their
+  // stocks. Collective.
+  cairn::Status begin_beside_lower();
   // How long a checkpoint takes; 0: unknown.
   [[nodiscard]] uint64_t cost_ns() const;
   // The greatest of all ranks' reasons.

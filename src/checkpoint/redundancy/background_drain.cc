@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "base/saved_failure.h"
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 #include "persist/region/write_window.h"
 
 namespace cairn::checkpoint {

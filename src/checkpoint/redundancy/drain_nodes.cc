@@ -5,8 +5,9 @@
 
 #include "base/saved_failure.h"
 #include "checkpoint/redundancy/drain_version.h"
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/run/exchange.h"
+#include "checkpoint/sources/lower_copy.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/run/run.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/shelf.h"
 

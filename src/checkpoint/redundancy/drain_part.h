@@ -5,10 +5,10 @@
 
 #include <functional>
 
-#include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/drain_version.h"
-#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/retire_lower.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {

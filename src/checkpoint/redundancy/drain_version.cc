@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
 #include "file/data/io.h"
@@ -78,11 +78,9 @@ Status write_if_missing(LowerSet* lower, const std::set<std::string>& there,
 Status check_set(const LowerSet& lower, const SetFile& set) {
   CAIRN_TRY_ASSIGN(complete, lower.versions());
   if (complete.empty()) return Status();
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_set_name, sizeof(SetRecord)));
-  if (bytes.size() == sizeof(SetRecord) &&
-      std::memcmp(record_at<SetRecord>(bytes.data()).set, set.record().set,
-                  sizeof(SetRecord::set)) == 0)
-    return Status();
+  const auto uuid = set_in_lower(lower);
+  if (!uuid.ok() && !is_damage(uuid.status())) return uuid.status();
+  if (uuid.ok() && *uuid == uuid_in(set.record())) return Status();
   return fail(EEXIST, "%s: holds versions of another set of this name", lower.path().c_str());
 }
 
@@ -90,15 +88,17 @@ Status write_contents(LowerSet* lower, const SetFile& set, const Contents& conte
   CAIRN_TRY_ASSIGN(names, lower->names());
   const std::set<std::string> there(names.begin(), names.end());
   const auto* const begin = reinterpret_cast<const uint8_t*>(&set.record());
-  CAIRN_TRY(write_if_missing(lower, there, lower_set_name, {begin, begin + sizeof(SetRecord)}));
+  for (const char* const name : {lower_set_name, lower_set_copy})
+    CAIRN_TRY(write_if_missing(lower, there, name, {begin, begin + sizeof(SetRecord)}));
+  const auto write = [&](const auto& record, std::string_view suffix) -> Status {
+    for (const std::string& name : names_of_record(record.hash(), suffix))
+      CAIRN_TRY(write_if_missing(lower, there, name, record.record()));
+    return Status();
+  };
   const Layout& layout = contents.layout();
-  for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    const Decomposition& one = contents.decomposition(i);
-    CAIRN_TRY(write_if_missing(
-        lower, there, short_hash(one.hash()) + std::string(decomposition_suffix), one.record()));
-  }
-  return write_if_missing(lower, there, short_hash(layout.hash()) + std::string(layout_suffix),
-                          layout.record());
+  for (uint32_t i = 0; i < layout.decompositions(); ++i)
+    CAIRN_TRY(write(contents.decomposition(i), decomposition_suffix));
+  return write(layout, layout_suffix);
 }
 
 // A record of this sequence that is there is one of this version afterwards. EEXIST: another one is

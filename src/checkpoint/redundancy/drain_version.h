@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_line.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_line.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "base/saved_failure.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
-#include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/bulk_write.h"
 
@@ -143,9 +143,9 @@ class CopyMaker {
   Status compare(Slot* slot, uint32_t rank, uint64_t offset, uint64_t bytes, uint32_t list_crc) {
     if (bytes == 0) return Status();
     const std::string name = data_name(slot->ids().number);
-    CAIRN_TRY_ASSIGN(
-        list, read_list(slot->data_file(), name, offset, bytes, block_bytes(), list_crc, rank));
-    return check_blocks(slot->data_file(), name, offset, bytes, block_bytes(), list,
+    CAIRN_TRY_ASSIGN(list, read_list(in_pool(slot->data_file(), name), offset, bytes, block_bytes(),
+                                     list_crc, rank));
+    return check_blocks(in_pool(slot->data_file(), name), offset, bytes, block_bytes(), list,
                         {{0, list.size()}}, rank);
   }
 

@@ -6,7 +6,7 @@
 
 #include "base/saved_failure.h"
 #include "checkpoint/redundancy/restore_version.h"
-#include "checkpoint/run/exchange.h"
+#include "checkpoint/write/failure_text.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -18,26 +18,27 @@ enum Kind : int64_t { done = 0, damaged = 1, failed = 2 };
 
 class NodesRestore {
  public:
-  NodesRestore(const Run& run, Shelf* shelf, const Catalogue& catalogue,
-               const std::string& directory)
-      : run_(run), shelf_(*shelf), catalogue_(catalogue), directory_(directory) {}
+  NodesRestore(Run* run, Shelf* shelf, const Catalogue& catalogue, const std::string& directory)
+      : run_(*run), shelf_(*shelf), catalogue_(catalogue), directory_(directory) {}
 
   Result<RestoredOnNodes> restore() {
     const bool chooses = run_.is_leader() && run_.node() == 0;
     CAIRN_TRY(agree(run_.is_leader() ? open() : Status()));
     CAIRN_TRY(agree(chooses ? choose() : Status()));
-    CAIRN_TRY(tell_wanted());
     RestoredOnNodes restored;
-    for (const uint64_t sequence : wanted_) {
+    for (size_t i = 0;; ++i) {
+      // All nodes try what the first one has chosen.
+      const bool has_one = chooses && i < wanted_.size();
+      CAIRN_TRY_ASSIGN(next, meet(has_one ? static_cast<int64_t>(wanted_[i]) : 0));
+      if (next == 0) return restored;
+      const auto sequence = static_cast<uint64_t>(next);
       slots_.clear();
       const Status own = run_.is_leader() ? restore_own(sequence) : Status();
       CAIRN_TRY_ASSIGN(is_whole, judge(own, sequence, &restored));
-      if (is_whole) {
-        restored.is_restored = true;
-        return restored;
-      }
+      if (!is_whole) continue;
+      restored.is_restored = true;
+      return restored;
     }
-    return restored;
   }
 
  private:
@@ -55,25 +56,17 @@ class NodesRestore {
     return Status();
   }
 
+  // No version was written yet.
+  Result<int64_t> meet(int64_t value) { return run_.meet_all(Run::Purpose::restart, value, 0); }
+
   Status agree(const Status& own) {
     const SavedFailure saved(own);
-    CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(own.code()));
+    CAIRN_TRY_ASSIGN(worst, meet(own.code()));
     if (!own.ok()) return saved.restored();
     if (worst == 0) return Status();
-    return fail(static_cast<int>(worst), "another host cannot read it: %s",
+    return fail(static_cast<int>(worst), "%s cannot read it: %s",
+                run_.exchange() == nullptr ? "rank 0" : "another host",
                 strerror(static_cast<int>(worst)));
-  }
-
-  // All nodes try what the first one has chosen.
-  Status tell_wanted() {
-    std::vector<uint8_t> own(wanted_.size() * sizeof(uint64_t));
-    if (!own.empty()) std::memcpy(own.data(), wanted_.data(), own.size());
-    CAIRN_TRY_ASSIGN(blobs, gather_blobs_to_all(run_.exchange(), own));
-    const std::vector<uint8_t>& first = blobs.front();
-    wanted_.resize(first.size() / sizeof(uint64_t));
-    if (!wanted_.empty())
-      std::memcpy(wanted_.data(), first.data(), wanted_.size() * sizeof(uint64_t));
-    return Status();
   }
 
   // Of the parts that are in no pool, those of this node.
@@ -97,26 +90,23 @@ class NodesRestore {
     const std::string& text = saved.text();
     const Kind kind = own.ok() ? done : is_damage(own) ? damaged : failed;
     const int64_t says = own.ok() ? 0 : kind << kind_shift | own.code();
-    CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(says));
+    CAIRN_TRY_ASSIGN(worst, meet(says));
     if (worst == 0) return true;
     retire_restored(run_.set(), &shelf_, slots_);
     const std::string name = lower_name(sequence, "");
+    // The words of the first node that met the worst.
+    const std::string told =
+        share_text(&run_, Run::Purpose::restart, kind == worst >> kind_shift, text, 0);
     if (worst >> kind_shift == failed) {
       const auto error = static_cast<int>(worst & 0xffff);
       return fail(error, "%s/%s: %s", directory_.c_str(), name.c_str(),
-                  kind == failed ? text.c_str() : strerror(error));
+                  told.empty() ? strerror(error) : told.c_str());
     }
-    // The words of the first node that found it.
-    std::vector<uint8_t> told(text.begin(), text.end());
-    CAIRN_TRY_ASSIGN(texts, gather_blobs_to_all(run_.exchange(), told));
-    const auto first =
-        std::find_if(texts.begin(), texts.end(), [](const auto& one) { return !one.empty(); });
-    if (restored->skipped++ == 0 && first != texts.end())
-      restored->why = name + ": " + std::string(first->begin(), first->end());
+    restored->skipped.add(sequence, name + ": " + told);
     return false;
   }
 
-  const Run& run_;
+  Run& run_;
   Shelf& shelf_;
   const Catalogue& catalogue_;
   const std::string& directory_;
@@ -127,7 +117,7 @@ class NodesRestore {
 
 }  // namespace
 
-Result<RestoredOnNodes> restore_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+Result<RestoredOnNodes> restore_on_nodes(Run* run, Shelf* shelf, const Catalogue& catalogue,
                                          const std::string& directory) {
   return NodesRestore(run, shelf, catalogue, directory).restore();
 }

@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "base/saved_failure.h"
-#include "checkpoint/record/head.h"
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/layout/checksum_list.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/commit_part.h"
 #include "checkpoint/stock/lineage.h"
-#include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/bulk_write.h"
 
@@ -165,7 +164,11 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   }));
   const uint32_t number = slot->ids().number;
   const Status status = commit_copy(set, slot, source, block_bytes);
-  if (status.ok()) return number;
+  if (status.ok()) {
+    const uint64_t sequence = source.manifest.version().sequence;
+    if (sequence > set.newest_committed()) set.note_newest(sequence);
+    return number;
+  }
   const SavedFailure saved(status);
   lease = {};
   // The blocks of a slot that was made for this are missing elsewhere.
@@ -182,17 +185,6 @@ void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_
     if (slot.ok()) (*slot)->retire().ignore();  // a part without the others does not count
   }
   if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
-}
-
-Result<Uuid> set_in_lower(const LowerSet& lower) {
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file("set", sizeof(SetRecord)));
-  CAIRN_TRY_ASSIGN(length, check_record(bytes.data(), bytes.size(), magic_set, sizeof(SetRecord)));
-  if (length != sizeof(SetRecord) || bytes.size() < sizeof(SetRecord))
-    return fail(EUCLEAN, "%s: the record of the set is too short", lower.path().c_str());
-  const auto record = record_at<SetRecord>(bytes.data());
-  Uuid uuid;
-  std::copy(std::begin(record.set), std::end(record.set), uuid.begin());
-  return uuid;
 }
 
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
@@ -22,9 +22,6 @@ struct Restored {
   uint32_t skipped = 0;  // newer ones that are damaged in lower
   std::string why;       // of the newest of them
 };
-
-// The uuid of the set in lower.
-Result<Uuid> set_in_lower(const LowerSet& lower);
 
 // Has the pool, or have all pools of the run, this part of a version?
 using HasPart = std::function<bool(const KnownVersion& known, uint32_t part)>;

@@ -1,11 +1,12 @@
 #include "checkpoint/redundancy/retire_lower.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
-#include "checkpoint/redundancy/lower_copy.h"
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/lower_copy.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 
 namespace cairn::checkpoint {
@@ -20,27 +21,37 @@ class Stay {
     if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
   }
   [[nodiscard]] bool has(const std::string& name) const {
-    const bool is_layout = name.ends_with(layout_suffix) || name.ends_with(decomposition_suffix);
+    std::string_view record = name;
+    if (record.ends_with(copy_suffix)) record.remove_suffix(copy_suffix.size());
+    const bool is_layout =
+        record.ends_with(layout_suffix) || record.ends_with(decomposition_suffix);
     return (is_layout && has_all_layouts_) || names_.contains(name) ||
            sequences_.contains(sequence_of_name(name));
   }
 
  private:
   Status add_layout(const LowerSet& lower, uint64_t sequence) {
-    CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
-    const auto name = short_hash(layout_of(manifest.version())) + std::string(layout_suffix);
-    CAIRN_TRY_ASSIGN(record, lower.read_file(name, max_layout));
-    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
-    names_.insert(name);
+    CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
+    const Layout& layout = copy.contents.layout();
+    for (const std::string& name : names_of_record(layout.hash(), layout_suffix))
+      names_.insert(name);
     for (uint32_t i = 0; i < layout.decompositions(); ++i)
-      names_.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+      for (const std::string& name :
+           names_of_record(layout.decomposition_hash(i), decomposition_suffix))
+        names_.insert(name);
     return Status();
   }
 
-  std::set<std::string> names_ = {lower_set_name, lower_lock};
+  std::set<std::string> names_ = {lower_set_name, lower_set_copy, lower_lock};
   std::set<uint64_t> sequences_;
   bool has_all_layouts_ = false;
 };
+
+// The number of a version; nothing: its manifest is damaged.
+std::optional<int64_t> number_in(const LowerSet& lower, uint64_t sequence) {
+  const auto manifest = open_manifest(lower, sequence);
+  return manifest.ok() ? std::optional(manifest->version().number) : std::nullopt;
+}
 
 }  // namespace
 
@@ -80,14 +91,21 @@ Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_
       return line.is_earlier(sequence) && is_whole(sequence);
     });
   };
-  uint32_t whole = 0;  // of the line, so far
+  uint32_t whole = 0;         // of the line, so far
+  std::set<int64_t> numbers;  // of these
+  // A copy that the line has abandoned stays while it is the best of its number.
+  const auto is_replaced = [&](uint64_t sequence) {
+    if (!line.is_abandoned(sequence) || whole == 0) return false;
+    const auto number = number_in(*lower, sequence);
+    return !number || numbers.contains(*number);
+  };
   const auto is_dispensable = [&](uint64_t sequence) {
     if (line.is_left_behind(sequence)) {
       if (retention.drops_earlier) return whole >= 1;
       return !line.is_earlier(sequence) && retention.keep != 0 && whole >= 1 && has_earlier();
     }
     if (retention.keep == 0) return false;
-    return whole >= (line.is_abandoned(sequence) ? 1 : retention.keep);
+    return whole >= retention.keep || is_replaced(sequence);
   };
   Stay stay;
   for (const uint64_t sequence : sequences) {
@@ -96,7 +114,9 @@ Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_
     stay.add(*lower, sequence);
     if (!is_needed || line.is_abandoned(sequence)) continue;
     // What was drained has been read back. Where all of the line stay, none has to be read.
-    if (sequence == drained || (retention.keep != 0 && is_whole(sequence))) ++whole;
+    if (sequence != drained && (retention.keep == 0 || !is_whole(sequence))) continue;
+    ++whole;
+    if (const auto number = number_in(*lower, sequence)) numbers.insert(*number);
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
   const std::set<uint64_t> complete(sequences.begin(), sequences.end());

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_set.h"
 
 namespace cairn::checkpoint {
 
@@ -26,10 +26,11 @@ Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRet
                                            uint64_t drained);
 
 // Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
-// which are whole. One does for a version that the newest one has abandoned. The line before stays
-// unless the retention drops it; lines before that one are removed once it has a whole version.
-// Files of no version are removed as well, but for those that somebody may be writing. What was
-// drained stays. Under the lock.
+// which are whole. One of the same number does for a version that the newest one has abandoned: a
+// copy stays while it is the best of its number. The line before stays unless the retention drops
+// it; lines before that one are removed once it has a whole version. Files of no version are
+// removed as well, but for those that somebody may be writing. What was drained stays. Under the
+// lock.
 Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_t drained,
                        const IsWhole& is_whole);
 

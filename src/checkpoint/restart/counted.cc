@@ -4,9 +4,9 @@
 #include <cstring>
 #include <functional>
 
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/integer_reader.h"
-#include "checkpoint/store/checksum_list.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 
 namespace cairn::checkpoint {
 namespace {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/crc32c_bulk.h"
 #include "base/long_detail.h"
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/restart/copy_out.h"
 #include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
+#include "checkpoint/sources/lower_line.h"
 #include "checkpoint/store/attempts.h"
 #include "checkpoint/write/failure_text.h"
 
@@ -67,9 +70,8 @@ uint32_t Restart::attempts_of(const KnownVersion& known) {
 Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& request,
                                                       RestartReport* report) {
   if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
-  if (!request.is_anew()) report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
-  if (report->skipped != 0) report->why = catalogue_.damaged().back();
-  report->has_damage = report->skipped != 0;
+  SkippedVersions& skipped = report->all_skipped;
+  if (!request.is_anew()) skipped.add(request.skipped);
   std::vector<KnownVersion> wanted;
   lacks_node_ = has_versions_ = false;
   for (const KnownVersion& known : catalogue_.line()) {
@@ -78,24 +80,37 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     has_versions_ = true;
     if (!known.missing.empty()) {
       lacks_node_ = lacks_node_ || known.lacks_node;
-      ++report->skipped;
       report->has_damage = true;
-      if (report->why.empty())
-        report->why = shown_number(known.version.number) + ": " + known.missing;
-      if (request.number) return wanted;
+      skipped.add(known.version.sequence,
+                  shown_number(known.version.number) + ": " + known.missing);
+      if (request.number) break;
       continue;
     }
-    if (request.number) return std::vector<KnownVersion>{known};
+    if (request.number) {
+      wanted.push_back(known);
+      break;
+    }
     const uint32_t attempts = attempts_of(known);
     if (attempts < request.max_attempts || known.version.sequence == request.continued) {
       wanted.push_back(known);
       continue;
     }
-    ++report->skipped;
-    report->why = shown_number(known.version.number) + ": " + std::to_string(attempts) +
-                  " restarts from it ended before a checkpoint; to go on with it, read it by its "
-                  "number or set max_attempts to more than " +
-                  std::to_string(attempts);
+    skipped.add(known.version.sequence,
+                shown_number(known.version.number) + ": " + std::to_string(attempts) +
+                    " restarts from it ended before a checkpoint; to go on with it, read it by its "
+                    "number or set max_attempts to more than " +
+                    std::to_string(attempts));
+  }
+  if (request.is_anew()) return wanted;
+  report->has_damage =
+      report->has_damage || !catalogue_.damaged().empty() || request.skipped.newer_than(0) != 0;
+  // What is known to be incomplete tells so itself. Abandoned versions count for nobody.
+  const KnownVersion* const head = catalogue_.head();
+  for (const DamagedSlot& slot : catalogue_.damaged()) {
+    const bool is_of_line = head == nullptr || slot.sequence == 0 ||
+                            slot.sequence > head->version.sequence ||
+                            is_in_line(head->version, slot.sequence);
+    if (is_of_line && !request.passes(slot.sequence)) skipped.add(slot.sequence, slot.text);
   }
   return wanted;
 }
@@ -266,26 +281,102 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
   return read->stored.check();
 }
 
+// Without a set there, lower has no copies.
+Status Restart::open_lower(const RestartRequest& request) {
+  lower_.reset();
+  if (request.lower.empty()) return Status();
+  auto opened = LowerSet::open(request.lower, name_in(run_.set().record()), false);
+  if (opened.ok()) lower_ = std::move(*opened);
+  return Status();
+}
+
+// Versions of the line that lower has, newest first.
+Result<std::vector<KnownVersion>> Restart::look_in_lower(const RestartRequest& request,
+                                                         RestartReport* report) const {
+  std::vector<KnownVersion> found;
+  CAIRN_TRY_ASSIGN(line, line_in(*lower_));
+  const KnownVersion* const head = catalogue_.head();
+  for (const uint64_t sequence : line.sequences) {
+    const bool is_of_line = head == nullptr || sequence >= head->version.sequence ||
+                            is_in_line(head->version, sequence);
+    if (line.is_abandoned(sequence) || !is_of_line || request.passes(sequence)) continue;
+    const auto manifest = open_manifest(*lower_, sequence);
+    if (!manifest.ok()) {
+      report->all_skipped.add(sequence, lower_name(sequence, "") + ": " + last_detail());
+      continue;
+    }
+    KnownVersion known;
+    known.version = manifest->version();
+    known.is_in_lower = true;
+    if (request.number && known.version.number != *request.number) continue;
+    if (uuid_in(run_.set().record()) == uuid_in(known.version)) found.push_back(known);
+  }
+  return found;
+}
+
+// The same on all ranks: where they see different things in lower, none of it counts.
+Result<std::vector<KnownVersion>> Restart::candidates_in_lower(const RestartRequest& request,
+                                                               uint64_t arrived,
+                                                               RestartReport* report) {
+  std::vector<KnownVersion> found;
+  if (lower_) {
+    auto looked = look_in_lower(request, report);
+    if (looked.ok()) found = std::move(*looked);
+  }
+  uint32_t crc = 0;
+  for (const KnownVersion& known : found)
+    crc = crc32c_bulk(crc, &known.version, sizeof known.version);
+  CAIRN_TRY_ASSIGN(most, run_.meet_all(Run::Purpose::restart, int64_t{crc}, arrived));
+  CAIRN_TRY_ASSIGN(least, run_.meet_all(Run::Purpose::restart, -int64_t{crc}, arrived));
+  if (most != -least) found.clear();
+  return found;
+}
+
+// What could be read of a version is right on all ranks.
+Status Restart::finish(const Read& read, bool reads, uint64_t arrived, RestartReport* report) {
+  const uint64_t sequence = report->known.version.sequence;
+  report->bytes = read.stored.bytes();
+  report->attributes = read.stored.attributes();
+  report->missing = static_cast<uint32_t>(read.matches.missing.size());
+  report->skipped = report->all_skipped.newer_than(sequence);
+  report->why = report->all_skipped.why_newer_than(sequence);
+  CAIRN_TRY(report_copies(read.stored, reads, arrived, report));
+  const std::string why = report->all_skipped.why(sequence);
+  if (report->why_copies.empty() && !why.empty()) report->why_copies = "a copy was read: " + why;
+  return Status();
+}
+
 Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_t arrived,
                                           bool reads) {
   RestartReport report;
+  CAIRN_TRY(open_lower(request));
   CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
-  for (const KnownVersion& known : wanted) {
+  bool looks_in_lower = !request.lower.empty();
+  std::optional<std::string> of_number;  // why the version that was asked for cannot be had
+  for (size_t next = 0;; ++next) {
+    // What no pool has whole comes from lower, before an older version counts.
+    if (looks_in_lower && (next == wanted.size() || next != 0)) {
+      looks_in_lower = false;
+      CAIRN_TRY_ASSIGN(there, candidates_in_lower(request, arrived, &report));
+      wanted.insert(wanted.end(), there.begin(), there.end());
+      std::stable_sort(wanted.begin() + static_cast<ptrdiff_t>(next), wanted.end(),
+                       [](const KnownVersion& a, const KnownVersion& b) {
+                         return a.version.sequence > b.version.sequence;
+                       });
+    }
+    if (next == wanted.size()) break;
+    const KnownVersion& known = wanted[next];
     Read read;
     const Status found = look(known, request, reads, &read);
     report.known = known;
-    const uint32_t attempts = attempts_of(known);
+    report.attempts = attempts_of(known);
     // What the program's own definitions and getters say is not the version's fault.
     const bool is_damage = is_of_medium(found) && (!read.is_open || read.has_places);
     CAIRN_TRY_ASSIGN(worst, combine(found, is_damage, arrived, [&] {
                        return reads ? count_attempt(read.stored.slot()) : Status();
                      }));
     if (worst == 0) {
-      report.attempts = attempts;
-      report.bytes = read.stored.bytes();
-      report.attributes = read.stored.attributes();
-      report.missing = static_cast<uint32_t>(read.matches.missing.size());
-      CAIRN_TRY(report_copies(read.stored, reads, arrived, &report));
+      CAIRN_TRY(finish(read, reads, arrived, &report));
       if (!reads) return report;
       const Status status = copy(request, &read);
       CAIRN_TRY_ASSIGN(copied, combine(status, true, arrived, [] { return Status(); }));
@@ -296,11 +387,13 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     const std::string text = shown_number(known.version.number) + ": " + last_detail();
     if (static_cast<Finding>(worst >> class_shift) == Finding::failed)
       return fail_at_length(static_cast<int>(worst >> errno_shift & 0xffff), text);
-    if (request.number) return fail_at_length(EIO, text);
-    ++report.skipped;
+    if (request.number && !of_number) of_number = text;
     report.has_damage = true;
-    report.why = text;
+    report.all_skipped.add(known.version.sequence, text);
   }
+  if (of_number) return fail_at_length(EIO, *of_number);
+  report.skipped = report.all_skipped.newer_than(0);
+  report.why = report.all_skipped.why_newer_than(0);
   return nothing(request, report);
 }
 
@@ -347,6 +440,8 @@ Result<RestartReport> Restart::read(const RestartRequest& request, uint64_t arri
 Result<StoredVersion> Restart::find(const RestartRequest& request) {
   RestartReport report;
   CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
+  report.skipped = report.all_skipped.newer_than(0);
+  report.why = report.all_skipped.why_newer_than(0);
   if (wanted.empty()) return nothing(request, report);
   return StoredVersion::open(stores(), wanted.front());
 }

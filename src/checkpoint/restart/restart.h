@@ -11,6 +11,7 @@
 #include "checkpoint/restart/stored_version.h"
 #include "checkpoint/run/run.h"
 #include "checkpoint/stock/catalogue.h"
+#include "checkpoint/stock/skipped.h"
 
 namespace cairn::checkpoint {
 
@@ -25,6 +26,8 @@ struct RestartRequest {
   // version `continued`, whose attempts do not count then; 0: the run continues none.
   uint64_t continued = 0;
   uint64_t passed_to = 0;
+  std::string lower;        // the directory of copies; empty: there is none
+  SkippedVersions skipped;  // before the restart: what was damaged in lower when the run began
 
   [[nodiscard]] bool passes(uint64_t sequence) const {
     return !number && sequence > continued && sequence <= passed_to;
@@ -44,6 +47,7 @@ struct RestartReport {
   uint32_t missing = 0;      // optional variables
   uint32_t from_copies = 0;  // parts that were read from copies
   std::string why_copies;    // of one of them
+  SkippedVersions all_skipped;
 };
 
 class Restart {
@@ -80,6 +84,12 @@ class Restart {
 
   Result<std::vector<KnownVersion>> candidates(const RestartRequest& request,
                                                RestartReport* report);
+  Status open_lower(const RestartRequest& request);
+  Result<std::vector<KnownVersion>> candidates_in_lower(const RestartRequest& request,
+                                                        uint64_t arrived, RestartReport* report);
+  Result<std::vector<KnownVersion>> look_in_lower(const RestartRequest& request,
+                                                  RestartReport* report) const;
+  Status finish(const Read& read, bool reads, uint64_t arrived, RestartReport* report);
   Result<RestartReport> go_through(const RestartRequest& request, uint64_t arrived, bool reads);
   Status look(const KnownVersion& known, const RestartRequest& request, bool reads, Read* read);
   Status find_places(Read* read);
@@ -87,7 +97,9 @@ class Restart {
   Status verify_all(StoredVersion* stored) const;
   Status find_counted_places(Read* read);
   Status copy(const RestartRequest& request, Read* read);
-  [[nodiscard]] Stores stores() const { return {&run_.set(), &shelf_, run_.exchange()}; }
+  [[nodiscard]] Stores stores() const {
+    return {&run_.set(), &shelf_, run_.exchange(), lower_ ? &*lower_ : nullptr};
+  }
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
                           const std::function<Status()>& then);
   Status count_attempt(Slot* slot) const;
@@ -99,6 +111,7 @@ class Restart {
                        RestartReport* report);
   [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;
 
+  std::optional<LowerSet> lower_;
   bool lacks_node_ = false;  // of the last candidates(): one of them is on a node that is not here
   bool has_versions_ = false;  // there were any, whether they can be had or not
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 
 #include "base/crc32c_bulk.h"
+#include "base/saved_failure.h"
+#include "checkpoint/record/medium_errors.h"
+#include "checkpoint/sources/either_part.h"
+#include "checkpoint/sources/lower_part.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
 #include "file/data/io.h"
@@ -11,14 +15,26 @@ namespace cairn::checkpoint {
 
 namespace {
 
+// The first of both copies of a record that is right.
+template <typename Record>
+Result<Record> fetch_record(PartClient* client, const Sha256Hash& hash, bool is_layout) {
+  Status status;
+  for (const uint32_t copy : {0U, 1U}) {
+    const auto bytes = client->read_record(hash, is_layout, copy);
+    auto record = bytes.ok() ? Record::read(*bytes) : Result<Record>(bytes.status());
+    if (record.ok() && record->hash() == hash) return record;
+    status =
+        record.ok() ? fail(EUCLEAN, "%s: another layout", client->name().c_str()) : record.status();
+    if (!is_of_medium(status)) break;
+  }
+  return status;
+}
+
 Result<Contents> fetch_contents(PartClient* client, const Sha256Hash& hash) {
-  CAIRN_TRY_ASSIGN(record, client->read_record(hash, true));
-  CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
-  if (layout.hash() != hash) return fail(EUCLEAN, "%s: another layout", client->name().c_str());
+  CAIRN_TRY_ASSIGN(layout, fetch_record<Layout>(client, hash, true));
   std::vector<Decomposition> decompositions;
   for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    CAIRN_TRY_ASSIGN(bytes, client->read_record(layout.decomposition_hash(i), false));
-    CAIRN_TRY_ASSIGN(one, Decomposition::read(std::move(bytes)));
+    CAIRN_TRY_ASSIGN(one, fetch_record<Decomposition>(client, layout.decomposition_hash(i), false));
     decompositions.push_back(std::move(one));
   }
   return Contents::make(std::move(layout), std::move(decompositions));
@@ -29,13 +45,17 @@ Result<Contents> fetch_contents(PartClient* client, const Sha256Hash& hash) {
 Result<StoredVersion> StoredVersion::open(const Stores& stores, const KnownVersion& known) {
   StoredVersion stored;
   stored.exchange_ = stores.exchange;
-  if (known.any_slot() != 0) {
+  if (stores.lower != nullptr)
+    stored.lower_ = std::make_unique<LowerSource>(stores.lower, known.version.sequence);
+  if (known.is_in_lower) {
+    CAIRN_TRY(stored.open_in_lower(known));
+  } else if (known.any_slot() != 0) {
     CAIRN_TRY_ASSIGN(slot, stored.hold(stores.shelf, known.any_slot()));
     CAIRN_TRY(stored.open_here(known, slot));
   } else {
     CAIRN_TRY(stored.open_there(known));
   }
-  CAIRN_TRY(stored.find_contents(stores));
+  CAIRN_TRY(stored.find_contents(stores, known));
   CAIRN_TRY(stored.find_parts(stores, known));
   return stored;
 }
@@ -88,29 +108,58 @@ Status StoredVersion::open_there(const KnownVersion& known) {
   return Status();
 }
 
-Status StoredVersion::find_contents(const Stores& stores) {
+Status StoredVersion::open_in_lower(const KnownVersion& known) {
+  CAIRN_TRY_ASSIGN(copy, lower_->copy());
+  if (!is_same_version(copy->manifest.version(), known.version))
+    return fail(EUCLEAN, "the copy in lower is of another version");
+  manifest_ = copy->manifest;
+  return Status();
+}
+
+// From the nodes that have parts of the version.
+Result<Contents> StoredVersion::contents_there(const KnownVersion& known, const Sha256Hash& hash) {
+  Result<Contents> contents = fail(ENOENT, "no other node has the layout");
+  for (uint32_t i = 0; i < known.holders.size(); ++i) {
+    if (!known.has(i) && !known.has_copy(i)) continue;
+    const uint32_t node = known.has(i) ? known.holders[i] : known.partners[i];
+    if (node == exchange_->node() && known.any_slot() != 0) continue;
+    PartClient client(exchange_, node, i);
+    contents = fetch_contents(&client, hash);
+    if (contents.ok() || !is_of_medium(contents.status())) break;
+  }
+  return contents;
+}
+
+// From this pool, from other nodes, or from lower.
+Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& known) {
   const Sha256Hash hash = layout_of(version());
   auto contents = load_contents(stores.set->fs(), stores.set->directory(), hash);
-  if (contents.code() == ENOENT && slots_.empty() && exchange_ != nullptr) {
-    PartClient client(exchange_, first_node_, 0);
-    contents = fetch_contents(&client, hash);
-  }
-  CAIRN_TRY(contents.status());
+  const SavedFailure saved(contents.status());
+  if (!contents.ok() && is_of_medium(contents.status()) && exchange_ != nullptr)
+    contents = contents_there(known, hash);
+  if (!contents.ok() && is_of_medium(contents.status()) && lower_ != nullptr)
+    contents = lower_->read_contents(hash);
+  if (!contents.ok() && !saved.ok()) return saved.restored();
   contents_ = std::move(*contents);
   return Status();
 }
 
-// The part itself first.
+// The part itself first, lower last.
 Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Stores& stores,
                                                                      const KnownVersion& known,
                                                                      uint32_t part) {
   std::vector<Source> sources;
+  const auto add_lower = [&] {
+    if (lower_ != nullptr) sources.push_back({no_node, nullptr, true, true});
+    return sources;
+  };
+  if (known.is_in_lower) return add_lower();
   if (exchange_ == nullptr) {
     const uint32_t number = known.slot_of(part);
-    if (number == 0) return sources;  // who wants bytes of it is told
+    if (number == 0) return add_lower();  // without, who wants bytes of it is told
     CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
     sources.push_back({0, slot, number != known.slot});
-    return sources;
+    return add_lower();
   }
   const auto add = [&](uint32_t node, bool is_copy) -> Status {
     Source source{node, nullptr, is_copy};
@@ -127,12 +176,13 @@ Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Store
   };
   if (known.has(part)) CAIRN_TRY(add(known.holders[part], false));
   if (known.has_copy(part)) CAIRN_TRY(add(known.partners[part], true));
-  if (sources.empty()) return fail(EUCLEAN, "its part %u is missing", part);
-  return sources;
+  if (sources.empty() && lower_ == nullptr) return fail(EUCLEAN, "its part %u is missing", part);
+  return add_lower();
 }
 
 std::unique_ptr<PartReader> StoredVersion::reader_from(const Source& source, uint32_t part) {
   const uint64_t block_bytes = contents_.layout().block_bytes();
+  if (source.is_in_lower) return read_lower(lower_.get(), version(), part, block_bytes);
   if (source.slot != nullptr) return read_here(source.slot, block_bytes);
   return read_from(PartClient(exchange_, source.node, part), version().sequence, block_bytes,
                    blocks_.get());
@@ -140,7 +190,7 @@ std::unique_ptr<PartReader> StoredVersion::reader_from(const Source& source, uin
 
 Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known) {
   // The slot may hold another version by now.
-  if (exchange_ != nullptr && known.holders.size() != version().parts)
+  if (exchange_ != nullptr && !known.is_in_lower && known.holders.size() != version().parts)
     return fail(ESTALE, "a version of %u hosts lies where one of %zu was", version().parts,
                 known.holders.size());
   blocks_ = std::make_unique<BlockCache>();
@@ -155,16 +205,25 @@ Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known
       part.has_roots = true;
       CAIRN_TRY(check_own_places(&part, part.roots));
     }
-    if (!part.sources.empty()) part.reader = reader_from(part.sources.front(), i);
-    if (part.sources.size() > 1)
-      part.reader =
-          read_either(std::move(part.reader), reader_from(part.sources[1], i), part.why.get());
+    read_sources(&part, i);
     parts_.push_back(std::move(part));
   }
   return Status();
 }
 
+// Each source stands in for those before it.
+void StoredVersion::read_sources(Part* part, uint32_t number) {
+  for (auto source = part->sources.rbegin(); source != part->sources.rend(); ++source) {
+    auto reader = reader_from(*source, number);
+    part->reader = part->reader == nullptr
+                       ? std::move(reader)
+                       : read_either(std::move(reader), std::move(part->reader),
+                                     contents_.layout().block_bytes(), part->why.get());
+  }
+}
+
 std::string StoredVersion::name_of(const Source& source) const {
+  if (source.is_in_lower) return "the copy in lower";
   return source.slot == nullptr ? exchange_->name_of(source.node)
                                 : data_name(source.slot->ids().number);
 }
@@ -225,11 +284,17 @@ Status StoredVersion::load_roots(Part* part) {
   if (part->sources.empty())
     return fail(EHOSTDOWN, "it is of %u hosts, and this process reads the pool of its own",
                 version().parts);
+  SavedFailure first;
   for (const Source& source : part->sources) {
     status = load_roots_from(source, part);
-    if (status.ok() || !is_of_medium(status)) return status;
+    if (!status.ok() && is_of_medium(status)) {
+      first.keep(status);
+      continue;
+    }
+    if (status.ok() && !first.ok() && part->why->empty()) *part->why = first.text();
+    return status;
   }
-  return status;
+  return first.restored();
 }
 
 Status StoredVersion::load_roots_from(const Source& source, Part* part) {
@@ -237,7 +302,14 @@ Status StoredVersion::load_roots_from(const Source& source, Part* part) {
   std::vector<RootRecord> roots(part->record.count);
   std::string name;
   uint64_t data_bytes = source.data_bytes();
-  if (source.slot != nullptr) {
+  if (source.is_in_lower) {
+    const auto number = static_cast<uint32_t>(part - parts_.data());
+    CAIRN_TRY_ASSIGN(copy, lower_->part(version(), number));
+    if (copy->manifest.version().part_ranks != part->record.count)
+      return fail(EUCLEAN, "the copy in lower has another number of ranks");
+    for (uint32_t i = 0; i < part->record.count; ++i) roots[i] = copy->manifest.root(i);
+    name = "the copy in lower";
+  } else if (source.slot != nullptr) {
     name = manifest_name(source.slot->ids().number);
     CAIRN_TRY_ASSIGN(
         got, file::read_at(source.slot->manifest_file(), roots.data(), bytes, roots_offset));

@@ -7,7 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/lower_source.h"
+#include "checkpoint/sources/part_reader.h"
 #include "checkpoint/stock/shelf.h"
 
 namespace cairn::checkpoint {
@@ -16,12 +17,15 @@ namespace cairn::checkpoint {
 struct Stores {
   const SetFile* set = nullptr;
   Shelf* shelf = nullptr;
-  Exchange* exchange = nullptr;  // null: one node
+  Exchange* exchange = nullptr;     // null: one node
+  const LowerSet* lower = nullptr;  // null: lower has nothing of the set
 };
 
 class StoredVersion {
  public:
-  // EUCLEAN: it is damaged, or its layout is. ESTALE: the slot holds another version by now.
+  // What is damaged in a pool comes from its copy in another node's pool, and then from lower. That
+  // may show later. EUCLEAN: it is damaged, or its layout is. ESTALE: the slot holds another
+  // version by now.
   static Result<StoredVersion> open(const Stores& stores, const KnownVersion& known);
 
   [[nodiscard]] const VersionRecord& version() const { return manifest_.version(); }
@@ -59,6 +63,7 @@ class StoredVersion {
     uint32_t node = 0;
     Slot* slot = nullptr;  // of this node; null: its leader is asked
     bool is_copy = false;
+    bool is_in_lower = false;
     uint64_t told_bytes = max_data_file;  // size of its data file, once the leader has told it
 
     [[nodiscard]] uint64_t data_bytes() const {
@@ -85,10 +90,13 @@ class StoredVersion {
 
   Status open_here(const KnownVersion& known, Slot* slot);
   Status open_there(const KnownVersion& known);
+  Status open_in_lower(const KnownVersion& known);
   Result<Slot*> hold(Shelf* shelf, uint32_t number);
   Result<std::vector<Source>> sources_of(const Stores& stores, const KnownVersion& known,
                                          uint32_t part);
-  Status find_contents(const Stores& stores);
+  Status find_contents(const Stores& stores, const KnownVersion& known);
+  Result<Contents> contents_there(const KnownVersion& known, const Sha256Hash& hash);
+  void read_sources(Part* part, uint32_t number);
   Status find_parts(const Stores& stores, const KnownVersion& known);
   [[nodiscard]] std::string name_of(const Source& source) const;
   Status check_own_places(Part* part, const std::vector<RootRecord>& roots);
@@ -108,6 +116,7 @@ class StoredVersion {
   size_t last_part_ = 0;                // in which a rank was found
   std::map<uint32_t, Packed> packed_;   // by rank
   std::unique_ptr<BlockCache> blocks_;  // of other nodes
+  std::unique_ptr<LowerSource> lower_;  // null: there is none
 };
 
 }  // namespace cairn::checkpoint

@@ -5,7 +5,7 @@
 
 #include "base/sha256.h"
 #include "checkpoint/run/run_words.h"
-#include "checkpoint/store/sets.h"
+#include "checkpoint/store/set_names.h"
 #include "checkpoint/store/slots.h"
 
 namespace cairn::checkpoint {

@@ -72,9 +72,10 @@ class Run {
   [[nodiscard]] Uuid uuid() const;
   // The greatest sequence that was used before this run.
   [[nodiscard]] uint64_t last_sequence() const {
-    return exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : last_sequence_;
+    const uint64_t here = exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : 0;
+    return std::max(here, last_sequence_);
   }
-  // Of all nodes; on all ranks.
+  // Of all nodes, and of lower; on all ranks.
   void set_last_sequence(uint64_t sequence) { last_sequence_ = sequence; }
 
   // Has the rank left or died? Its lane is recovered then.

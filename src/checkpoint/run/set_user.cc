@@ -9,6 +9,7 @@
 namespace cairn::checkpoint {
 
 Result<std::optional<SetUser>> find_user(const SetFile& set) {
+  if (!set.has_words()) return std::optional<SetUser>();  // no run can use it
   CAIRN_TRY_ASSIGN(words, RunWords::find(set));
   pool::Pool& pool = set.fs().pool;
   for (uint32_t rank = 0; rank < max_ranks_of_part; ++rank) {
@@ -33,6 +34,10 @@ Status check_unused(const SetFile& set) {
 }
 
 Status with_set_lock(const SetFile& set, const std::function<Status()>& work) {
+  if (!set.has_words()) {
+    CAIRN_TRY(set.fs().pool.check_writable());
+    return work();
+  }
   CAIRN_TRY_ASSIGN(word, set.word(set_lock_offset));
   pool::Pool& pool = set.fs().pool;
   pool::SeatGuard seat(pool, pool::SeatGuard::OnlyLocks());

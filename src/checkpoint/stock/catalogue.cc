@@ -5,15 +5,17 @@
 #include <set>
 #include <utility>
 
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/store/attempts.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
-#include "file/namespace/names.h"
+#include "checkpoint/store/set_names.h"
 
 namespace cairn::checkpoint {
 namespace {
 
 constexpr uint64_t low_sequence_mask = 0xffffff;
+constexpr uint64_t oldest_sequence = 1;  // older than all that is there
 
 // The least sequence from `last` on whose low bits a decision names.
 uint64_t sequence_named_by(uint64_t decision, uint64_t last) {
@@ -158,9 +160,35 @@ std::optional<KnownVersion> Catalogue::take(uint64_t sequence) {
 }
 
 void Catalogue::note_damage(uint32_t slot, const std::string& text, uint64_t sequence) {
-  damaged_.push_back(text);
-  damaged_slots_.push_back(slot);
-  stock_.damaged.push_back({text, sequence});
+  damaged_.push_back({text, sequence});
+  if (slot != 0) damaged_slots_.push_back(slot);
+}
+
+// A slot of which one file is lost. What the manifest says of it counts, if it says anything.
+void Catalogue::note_damaged_half(const SetFile& set, uint32_t slot, const std::string& text) {
+  const auto bytes = read_whole(set.fs(), set.directory(), manifest_name(slot), roots_offset);
+  if (!bytes.ok() || bytes->size() < decision_offset + sizeof(uint64_t))
+    return note_damage(slot, text);
+  const auto decision = record_at<uint64_t>(bytes->data() + decision_offset);
+  if (is_free_word(decision)) return;
+  const auto version = read_version(bytes->data(), bytes->size());
+  const uint64_t named = version.ok() ? version->sequence : sequence_named_by(decision, last_);
+  note_damage(slot, text, named);
+  last_ = std::max(last_, named);
+}
+
+// What tells nothing any more is the newest version that was committed here, or an older one.
+void Catalogue::date_unknown(uint64_t newest) {
+  if (newest == 0) return;
+  const bool is_there = std::any_of(versions_.begin(), versions_.end(), [&](const auto& known) {
+    return known.version.sequence >= newest;
+  });
+  const bool is_named = std::any_of(damaged_.begin(), damaged_.end(), [&](const DamagedSlot& slot) {
+    return slot.sequence >= newest;
+  });
+  for (DamagedSlot& slot : damaged_)
+    if (slot.sequence == 0) slot.sequence = is_there || is_named ? oldest_sequence : newest;
+  if (!is_there) last_ = std::max(last_, newest);
 }
 
 std::vector<uint32_t> Catalogue::take_damaged() {
@@ -173,6 +201,9 @@ Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   for (const ListedSlot& listed : listing.slots)
     CAIRN_TRY(catalogue.look_at_slot(set, shelf, listed));
+  if (!listing.hidden.empty()) catalogue.note_damage(0, listing.hidden);
+  catalogue.date_unknown(set.newest_committed());
+  catalogue.stock_.damaged = catalogue.damaged_;
   catalogue.stock_.last_sequence = catalogue.last_;
   catalogue.stock_.newer = catalogue.newer_;
   return catalogue;
@@ -184,15 +215,16 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
     return Status();
   }
   if (!listed.has_data) {
-    CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
-    if (is_free_word(decision)) return Status();
-    const uint64_t named = sequence_named_by(decision, last_);
-    note_damage(listed.number, data_name(listed.number) + ": is missing", named);
-    last_ = named;
+    note_damaged_half(set, listed.number, data_name(listed.number) + ": is missing");
     return Status();
   }
   const auto slot = shelf->get(listed.number);
-  if (!slot.ok()) return slot.status();
+  if (!slot.ok() && !is_of_medium(slot.status())) return slot.status();
+  if (!slot.ok()) {
+    note_damaged_half(set, listed.number,
+                      manifest_name(listed.number) + " or its data: " + last_detail());
+    return Status();
+  }
   CAIRN_TRY_ASSIGN(content, look_at(**slot));
   switch (content.state) {
     case SlotState::committed:
@@ -202,8 +234,11 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
       break;
     case SlotState::damaged: {
       const std::string text = last_detail();
+      const auto version = (*slot)->read_version();
       const auto decision = (*slot)->decision();
-      const uint64_t named = decision.ok() ? sequence_named_by(*decision, last_) : 0;
+      const uint64_t named = version.ok()    ? version->sequence
+                             : decision.ok() ? sequence_named_by(*decision, last_)
+                                             : 0;
       note_damage(listed.number, text, named);
       last_ = std::max(last_, named);
       break;
@@ -221,7 +256,7 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
   return Status();
 }
 
-void Catalogue::put_all(std::vector<KnownVersion> versions, std::vector<std::string> damaged,
+void Catalogue::put_all(std::vector<KnownVersion> versions, std::vector<DamagedSlot> damaged,
                         const std::string& newer, uint64_t last) {
   versions_ = std::move(versions);
   damaged_ = std::move(damaged);
@@ -277,8 +312,9 @@ namespace {
 Status remove_halves(const SetFile& set, const SetListing& listing) {
   for (const ListedSlot& listed : listing.slots) {
     if (listed.has_data || !listed.has_manifest) continue;
-    CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
-    if (is_free_word(decision)) CAIRN_TRY(remove_slot(set.fs(), set.directory(), listed.number));
+    const auto decision = decision_of_half(set, listed.number);
+    if (!decision.ok()) continue;  // damaged
+    if (is_free_word(*decision)) CAIRN_TRY(remove_slot(set.fs(), set.directory(), listed.number));
   }
   return Status();
 }
@@ -292,10 +328,11 @@ Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf) {
   pool::Pool& pool = set.fs().pool;
   for (const ListedSlot& listed : listing.slots) {
     if (!listed.has_data || !listed.has_manifest) continue;
-    CAIRN_TRY_ASSIGN(slot, shelf->get(listed.number));
-    const auto decision = slot->decision();
+    const auto slot = shelf->get(listed.number);
+    if (!slot.ok()) continue;  // damaged
+    const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
-    CAIRN_TRY_ASSIGN(word, slot->word(decision_offset));
+    CAIRN_TRY_ASSIGN(word, (*slot)->word(decision_offset));
     pool.flush(word, sizeof *word);
   }
   CAIRN_TRY(pool.fence());
@@ -308,7 +345,7 @@ Status remove_free_slots(const SetFile& set, const SetListing& listing) {
   for (const ListedSlot& listed : listing.slots) {
     if (!listed.has_manifest || !listed.has_data) continue;
     const auto slot = Slot::open(set.fs(), set.directory(), listed.number);
-    if (!slot.ok()) return slot.status();
+    if (!slot.ok()) continue;  // damaged
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
     // Other nodes may say that it exists.
@@ -326,8 +363,8 @@ Status sweep(const SetFile& set, const std::vector<std::string>& there,
              const std::set<std::string>& needed) {
   for (const std::string& name : there) {
     if (needed.contains(name)) continue;
-    const Status removed = file::unlink_name(set.fs(), set.directory(), name);
-    if (!removed.ok() && removed.code() != ENOENT) return annotate(removed, "%s", name.c_str());
+    if (const Status removed = remove_name(set.fs(), set.directory(), name); !removed.ok())
+      return annotate(removed, "%s", name.c_str());
   }
   return Status();
 }
@@ -353,9 +390,12 @@ Status remove_unused(const SetFile& set, Shelf* shelf) {
     const auto contents = load_contents(set.fs(), set.directory(), layout_of(part.version));
     if (!contents.ok()) return Status();  // a restart will say so
     const Layout& layout = contents->layout();
-    needed.insert(short_hash(layout.hash()) + std::string(layout_suffix));
+    for (const std::string& name : names_of_record(layout.hash(), layout_suffix))
+      needed.insert(name);
     for (uint32_t i = 0; i < layout.decompositions(); ++i)
-      needed.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+      for (const std::string& name :
+           names_of_record(layout.decomposition_hash(i), decomposition_suffix))
+        needed.insert(name);
   }
   CAIRN_TRY(sweep(set, listing.layouts, needed));
   return sweep(set, listing.decompositions, needed);

@@ -33,10 +33,11 @@ struct KnownVersion {
   // Of a version of several parts, by part: the node that has it, and the one that has its copy.
   std::vector<uint32_t> holders;
   std::vector<uint32_t> partners;  // empty: no node has a copy
-  std::string missing;      // why it cannot be had; empty: all parts are there
-  std::string replaced;     // which of its parts is there as a copy only; empty: none
-  bool lacks_node = false;  // either because the run lacks a node that has a part
-  uint32_t attempts = 0;    // of several nodes: the greatest when the run began
+  std::string missing;             // why it cannot be had; empty: all parts are there
+  std::string replaced;            // which of its parts is there as a copy only; empty: none
+  bool lacks_node = false;         // either because the run lacks a node that has a part
+  bool is_in_lower = false;        // it is read from lower, and this pool has nothing of it
+  uint32_t attempts = 0;           // of several nodes: the greatest when the run began
 
   // The slot of this pool that holds a part or its copy; 0: none does.
   [[nodiscard]] uint32_t slot_of(uint32_t part) const;
@@ -60,7 +61,7 @@ class Catalogue {
   // By ascending sequence.
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
   // What says that it is committed and is damaged, a line each.
-  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+  [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
   // The slots of these, which nobody uses again; forgotten with them.
   std::vector<uint32_t> take_damaged();
   // What a newer Cairn wrote; empty: nothing.
@@ -70,7 +71,7 @@ class Catalogue {
   // What this pool has, as nodes tell each other.
   [[nodiscard]] const NodeStock& stock() const { return stock_; }
   // In place of this pool's versions: those of all nodes of the run.
-  void put_all(std::vector<KnownVersion> versions, std::vector<std::string> damaged,
+  void put_all(std::vector<KnownVersion> versions, std::vector<DamagedSlot> damaged,
                const std::string& newer, uint64_t last);
 
   // Null: there is none.
@@ -99,12 +100,14 @@ class Catalogue {
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
   Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
   void note_damage(uint32_t slot, const std::string& text, uint64_t sequence = 0);
+  void note_damaged_half(const SetFile& set, uint32_t slot, const std::string& text);
+  void date_unknown(uint64_t newest);
   KnownVersion* find_known(uint64_t sequence);
   [[nodiscard]] uint64_t newest_with_copies() const;
 
   std::vector<KnownVersion> versions_;
   NodeStock stock_;
-  std::vector<std::string> damaged_;
+  std::vector<DamagedSlot> damaged_;
   std::vector<uint32_t> damaged_slots_;
   std::string newer_;
   uint64_t last_ = 0;

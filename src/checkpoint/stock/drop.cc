@@ -5,8 +5,7 @@
 
 #include "checkpoint/run/set_user.h"
 #include "checkpoint/stock/verify_version.h"
-#include "file/namespace/names.h"
-#include "tier/record/record.h"
+#include "checkpoint/store/set_names.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -93,16 +92,16 @@ Status remove_slots(const SetFile& set, Shelf* shelf, const std::vector<uint32_t
 
 Status remove_files(const SetFile& set, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    const Status removed = file::unlink_name(set.fs(), set.directory(), name);
-    if (!removed.ok() && removed.code() != ENOENT) return annotate(removed, "%s", name.c_str());
+    if (const Status removed = remove_name(set.fs(), set.directory(), name); !removed.ok())
+      return annotate(removed, "%s", name.c_str());
   }
   return Status();
 }
 
 Status remove_directory_of(const SetFile& set) {
-  CAIRN_TRY_ASSIGN(all, tier::find_child(set.fs(), format::root_inode, checkpoints_directory));
-  const Status removed = file::remove_directory(
-      set.fs(), all, std::string(set.record().name, set.record().name_length));
+  const std::string name = name_in(set.record());
+  CAIRN_TRY_ASSIGN(place, find_set(set.fs(), name));
+  const Status removed = remove_set_directory(set.fs(), place, name);
   // Another process may make the set anew.
   return removed.code() == ENOTEMPTY ? Status() : removed;
 }

@@ -12,7 +12,6 @@ namespace cairn::checkpoint {
 namespace {
 
 constexpr size_t text_bytes = 200;
-constexpr uint64_t low_sequence_mask = 0xffffff;  // what a decision names
 
 // A version, and the first part of it that was found.
 struct Found {
@@ -105,33 +104,28 @@ class JointStock {
     CAIRN_TRY(tell_adopted());
     std::vector<KnownVersion> versions = join_versions(nodes_, run_.node());
     CAIRN_TRY(tell_lacks(&versions));
-    std::vector<std::string> damaged;
+    std::vector<DamagedSlot> damaged;
     std::string newer;
     uint64_t last = 0;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
       last = std::max(last, nodes_[node].last_sequence);
       if (newer.empty() && !nodes_[node].newer.empty()) newer = at(node) + nodes_[node].newer;
       for (const DamagedSlot& slot : nodes_[node].damaged)
-        if (!is_known(versions, slot.sequence)) damaged.push_back(at(node) + slot.text);
+        damaged.push_back({at(node) + slot.text, slot.sequence});
     }
-    // A version that lost a part on one node is told of as incomplete.
+    // A version that lost a part on one node is told of as incomplete: what does not say which
+    // version it was counts as that one.
     const bool is_told = std::any_of(versions.begin(), versions.end(), [](const auto& known) {
       return (!known.missing.empty() || !known.replaced.empty()) && !known.lacks_node;
     });
-    if (run_.exchange() != nullptr && is_told) damaged.clear();
+    if (run_.exchange() != nullptr && is_told)
+      std::erase_if(damaged, [](const DamagedSlot& slot) { return slot.sequence == 0; });
     catalogue_.put_all(std::move(versions), std::move(damaged), newer, last);
     run_.set_last_sequence(last);
     return Status();
   }
 
  private:
-  // Other parts or copies of the version say what is left of it.
-  static bool is_known(const std::vector<KnownVersion>& versions, uint64_t sequence) {
-    return sequence != 0 && std::any_of(versions.begin(), versions.end(), [&](const auto& known) {
-             return ((known.version.sequence ^ sequence) & low_sequence_mask) == 0;
-           });
-  }
-
   // For messages.
   [[nodiscard]] std::string at(uint32_t node) const {
     return run_.exchange() == nullptr ? "" : run_.exchange()->name_of(node) + ": ";

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/store/set_names.h"
 #include "file/data/io.h"
-#include "tier/record/record.h"
 #include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
@@ -26,7 +26,7 @@ struct Question {
   uint32_t list_crc;
   uint64_t block_bytes;
   uint32_t part;
-  uint32_t reserved;
+  uint32_t copy;  // of a record: 0 the first, 1 the second
 };
 // Before the bytes of an answer, or the text of an error.
 struct Answer {
@@ -62,16 +62,16 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
       asked.block_bytes < least_block || asked.block_bytes > most_block || asked.size > max_region)
     return fail(EPROTO, "a question is cut off");
   CAIRN_TRY_ASSIGN(slot, slot_of(sequence, asked.part));
-  const std::string name = data_name(slot->ids().number);
-  CAIRN_TRY_ASSIGN(list, read_list(slot->data_file(), name, asked.offset, asked.size,
-                                   asked.block_bytes, asked.list_crc, asked.rank));
+  const CheckedFile data = in_pool(slot->data_file(), data_name(slot->ids().number));
+  CAIRN_TRY_ASSIGN(list, read_list(data, asked.offset, asked.size, asked.block_bytes,
+                                   asked.list_crc, asked.rank));
   std::vector<Blocks> ranges(asked.ranges);
   std::memcpy(ranges.data(), question + sizeof asked, ranges.size() * sizeof(Blocks));
   for (const Blocks& range : ranges)
     if (range.first > list.size() || range.count > list.size() - range.first)
       return fail(EPROTO, "a question of blocks that rank %u does not have", asked.rank);
-  return checkpoint::check_blocks(slot->data_file(), name, asked.offset, asked.size,
-                                  asked.block_bytes, list, ranges, asked.rank);
+  return checkpoint::check_blocks(data, asked.offset, asked.size, asked.block_bytes, list, ranges,
+                                  asked.rank);
 }
 
 Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8_t* bytes,
@@ -91,10 +91,10 @@ Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8
     }
     case layout:
     case decomposition: {
-      const std::string name =
-          short_hash(asked.hash) +
-          std::string(asked.what == layout ? layout_suffix : decomposition_suffix);
-      CAIRN_TRY_ASSIGN(number, tier::find_child(set_.fs(), set_.directory(), name));
+      const auto names =
+          names_of_record(asked.hash, asked.what == layout ? layout_suffix : decomposition_suffix);
+      const std::string& name = names[asked.copy != 0 ? 1 : 0];
+      CAIRN_TRY_ASSIGN(number, find_name(set_.fs(), set_.directory(), name));
       if (number == 0) return fail(ENOENT, "%s: there is none", name.c_str());
       tier::PoolFile file(set_.fs(), number, O_RDONLY);
       CAIRN_TRY(file.status());
@@ -191,8 +191,10 @@ Result<std::vector<uint8_t>> PartClient::fetch_data(uint64_t sequence, uint64_t 
   return fetch(data, sequence, offset, size);
 }
 
-Result<std::vector<uint8_t>> PartClient::read_record(const Sha256Hash& hash, bool is_layout) {
+Result<std::vector<uint8_t>> PartClient::read_record(const Sha256Hash& hash, bool is_layout,
+                                                     uint32_t copy) {
   Question question{};
+  question.copy = copy;
   question.what = is_layout ? layout : decomposition;
   question.hash = hash;
   question.size = most_bytes;

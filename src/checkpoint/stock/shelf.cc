@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "checkpoint/record/medium_errors.h"
+
 namespace cairn::checkpoint {
 namespace {
 
@@ -12,7 +14,7 @@ bool is_same(const SlotIds& a, const SlotIds& b) {
 
 Result<bool> is_free(Slot& slot) {
   const auto decision = slot.decision();
-  if (decision.code() == EUCLEAN) return false;  // damaged
+  if (!decision.ok() && is_of_medium(decision.status())) return false;  // damaged
   if (!decision.ok()) return decision.status();
   if (!is_free_word(*decision)) return false;
   CAIRN_TRY_ASSIGN(is_leased, slot.is_leased());
@@ -45,6 +47,7 @@ Result<Slot*> Shelf::find_free() {
   for (const ListedSlot& listed : listing.slots) {
     if (!listed.has_manifest || !listed.has_data || slots_.contains(listed.number)) continue;
     const auto slot = get(listed.number);
+    if (!slot.ok() && is_of_medium(slot.status())) continue;
     if (!slot.ok()) return slot.status();
     CAIRN_TRY_ASSIGN(is_one, is_free(**slot));
     if (is_one) return *slot;
@@ -66,7 +69,10 @@ Result<Slot*> Shelf::take_free(uint64_t manifest_bytes, uint64_t data_bytes, boo
     const Status why = made.status();
     const std::string text = last_detail();
     remove_slot(fs_, directory_, *number).ignore();  // a half of a slot, which init removes too
-    return fail(why.code(), "%s", text.c_str());
+    return fail(why.code(), "%s%s", text.c_str(),
+                is_of_medium(why) ? "; `cairn pool check` tells more; use another pool "
+                                    "(CAIRN_POOL), into which options.lower brings the copies"
+                                  : "");
   }
   *is_new = true;
   return slots_.emplace(*number, std::move(*made)).first->second.get();

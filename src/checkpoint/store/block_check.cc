@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {
@@ -21,26 +21,31 @@ Status read_exactly(file::File& file, void* bytes, uint64_t size, uint64_t offse
 
 }  // namespace
 
-Result<std::vector<uint32_t>> read_list(file::File& data, const std::string& name, uint64_t offset,
-                                        uint64_t bytes, uint64_t block_bytes, uint32_t crc,
-                                        uint32_t rank) {
+CheckedFile in_pool(file::File& file, const std::string& name) {
+  return {name, file.inode->size.load(),
+          [&file, name](void* bytes, uint64_t size, uint64_t offset) {
+            return read_exactly(file, bytes, size, offset, name);
+          }};
+}
+
+Result<std::vector<uint32_t>> read_list(const CheckedFile& data, uint64_t offset, uint64_t bytes,
+                                        uint64_t block_bytes, uint32_t crc, uint32_t rank) {
   // Nobody vouches for these numbers: no more is allocated than the file has.
-  const uint64_t size = data.inode->size.load();
+  const uint64_t size = data.size;
   if (offset > size || bytes > size - offset ||
       list_offset(bytes) + blocks_of(bytes, block_bytes) * sizeof(uint32_t) > size - offset)
-    return fail(EUCLEAN, "%s: cut off before the checksums of rank %u", name.c_str(), rank);
+    return fail(EUCLEAN, "%s: cut off before the checksums of rank %u", data.name.c_str(), rank);
   std::vector<uint32_t> list(static_cast<size_t>(blocks_of(bytes, block_bytes)));
-  CAIRN_TRY(read_exactly(data, list.data(), list.size() * sizeof(uint32_t),
-                         offset + list_offset(bytes), name));
+  CAIRN_TRY(data.read(list.data(), list.size() * sizeof(uint32_t), offset + list_offset(bytes)));
   if (crc_of_list(list) != crc)
     return fail(EUCLEAN, "%s: the checksums of rank %u's bytes differ from their own checksum",
-                name.c_str(), rank);
+                data.name.c_str(), rank);
   return list;
 }
 
-Status check_blocks(file::File& data, const std::string& name, uint64_t offset, uint64_t bytes,
-                    uint64_t block_bytes, const std::vector<uint32_t>& list,
-                    const std::vector<Blocks>& blocks, uint32_t rank) {
+Status check_blocks(const CheckedFile& data, uint64_t offset, uint64_t bytes, uint64_t block_bytes,
+                    const std::vector<uint32_t>& list, const std::vector<Blocks>& blocks,
+                    uint32_t rank) {
   std::vector<uint8_t> buffer(static_cast<size_t>(read_at_once));
   for (const Blocks& range : blocks) {
     for (uint64_t i = range.first; i < range.first + range.count && i < list.size(); ++i) {
@@ -49,12 +54,12 @@ Status check_blocks(file::File& data, const std::string& name, uint64_t offset, 
       uint32_t crc = 0;
       for (uint64_t at = begin; at < end; at += read_at_once) {
         const uint64_t n = std::min(read_at_once, end - at);
-        CAIRN_TRY(read_exactly(data, buffer.data(), n, offset + at, name));
+        CAIRN_TRY(data.read(buffer.data(), n, offset + at));
         crc = crc32c_bulk(crc, buffer.data(), static_cast<size_t>(n));
       }
       if (crc != list[static_cast<size_t>(i)])
         return fail(EUCLEAN, "%s: bytes of rank %u differ from their checksum: block %llu of %zu",
-                    name.c_str(), rank, static_cast<unsigned long long>(i), list.size());
+                    data.name.c_str(), rank, static_cast<unsigned long long>(i), list.size());
     }
   }
   return Status();

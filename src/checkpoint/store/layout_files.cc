@@ -1,21 +1,23 @@
 #include "checkpoint/store/layout_files.h"
 
-#include <cstring>
+#include <algorithm>
 
+#include "base/saved_failure.h"
+#include "checkpoint/record/records.h"
 #include "checkpoint/store/new_file.h"
-#include "file/namespace/names.h"
+#include "checkpoint/store/set_names.h"
 
 namespace cairn::checkpoint {
 namespace {
 
-std::string name_of(const Sha256Hash& hash, std::string_view suffix) {
-  return short_hash(hash) + std::string(suffix);
-}
-
 template <typename Record>
-Result<Record> load(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                    const Sha256Hash& hash, uint64_t longest) {
-  CAIRN_TRY_ASSIGN(bytes, read_whole(fs, directory, name, longest));
+Result<Record> load_one(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                        const Sha256Hash& hash, uint64_t longest) {
+  // The record says itself how long it is: the size of its file may be what is damaged.
+  CAIRN_TRY_ASSIGN(begin, read_whole(fs, directory, name, sizeof(RecordHead)));
+  if (begin.size() < sizeof(RecordHead)) return fail(EUCLEAN, "%s: cut off", name.c_str());
+  const uint64_t length = record_at<RecordHead>(begin.data()).length;
+  CAIRN_TRY_ASSIGN(bytes, read_whole(fs, directory, name, std::min(length, longest)));
   auto record = Record::read(std::move(bytes));
   if (record.ok() && record->hash() != hash)
     return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
@@ -23,31 +25,50 @@ Result<Record> load(file::FileSystem& fs, uint64_t directory, const std::string&
   return record;
 }
 
+// The first of both that is right.
+template <typename Record>
+Result<Record> load(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash,
+                    std::string_view suffix, uint64_t longest) {
+  const auto names = names_of_record(hash, suffix);
+  auto record = load_one<Record>(fs, directory, names[0], hash, longest);
+  if (record.ok()) return record;
+  const SavedFailure saved(record.status());
+  record = load_one<Record>(fs, directory, names[1], hash, longest);
+  if (record.ok()) return record;
+  return saved.restored();
+}
+
 Result<Decomposition> load_decomposition(file::FileSystem& fs, uint64_t directory,
                                          const Sha256Hash& hash) {
-  return load<Decomposition>(fs, directory, name_of(hash, decomposition_suffix), hash,
-                             max_decomposition);
+  return load<Decomposition>(fs, directory, hash, decomposition_suffix, max_decomposition);
 }
 
 Result<Layout> load_layout(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {
-  return load<Layout>(fs, directory, name_of(hash, layout_suffix), hash, max_layout);
+  return load<Layout>(fs, directory, hash, layout_suffix, max_layout);
 }
 
-// `there`: what looking for it found.
-Status store(file::FileSystem& fs, uint64_t directory, const std::string& name,
-             const std::vector<uint8_t>& record, Status there) {
-  if (there.ok() || there.code() == EPROTONOSUPPORT) return there;
-  if (there.code() == EUCLEAN) {
-    const Status removed = file::unlink_name(fs, directory, name);
-    if (!removed.ok() && removed.code() != ENOENT) return removed;
-  } else if (there.code() != ENOENT) {
-    return there;
+template <typename Record>
+Status store(file::FileSystem& fs, uint64_t directory, const Record& record,
+             std::string_view suffix, uint64_t longest) {
+  for (const std::string& name : names_of_record(record.hash(), suffix)) {
+    const Status there = load_one<Record>(fs, directory, name, record.hash(), longest).status();
+    if (there.code() == EPROTONOSUPPORT) return there;
+    if (there.ok()) continue;
+    if (there.code() != ENOENT) CAIRN_TRY(remove_name(fs, directory, name));
+    const std::vector<uint8_t>& bytes = record.record();
+    const Status status = publish_file(fs, directory, name, {bytes, bytes.size(), false});
+    // EEXIST: another rank was faster with the same.
+    if (!status.ok() && status.code() != EEXIST) return status;
   }
-  const Status status = publish_file(fs, directory, name, {record, record.size(), false});
-  return status.code() == EEXIST ? Status() : status;  // another rank was faster with the same
+  return Status();
 }
 
 }  // namespace
+
+std::array<std::string, 2> names_of_record(const Sha256Hash& hash, std::string_view suffix) {
+  const std::string name = short_hash(hash) + std::string(suffix);
+  return {name, name + std::string(copy_suffix)};
+}
 
 std::string short_hash(const Sha256Hash& hash) {
   constexpr const char* digits = "0123456789abcdef";
@@ -60,14 +81,10 @@ std::string short_hash(const Sha256Hash& hash) {
 }
 
 Status store_contents(file::FileSystem& fs, uint64_t directory, const Contents& contents) {
-  for (uint32_t i = 0; i < contents.layout().decompositions(); ++i) {
-    const Decomposition& one = contents.decomposition(i);
-    CAIRN_TRY(store(fs, directory, name_of(one.hash(), decomposition_suffix), one.record(),
-                    load_decomposition(fs, directory, one.hash()).status()));
-  }
-  const Layout& layout = contents.layout();
-  return store(fs, directory, name_of(layout.hash(), layout_suffix), layout.record(),
-               load_layout(fs, directory, layout.hash()).status());
+  for (uint32_t i = 0; i < contents.layout().decompositions(); ++i)
+    CAIRN_TRY(
+        store(fs, directory, contents.decomposition(i), decomposition_suffix, max_decomposition));
+  return store(fs, directory, contents.layout(), layout_suffix, max_layout);
 }
 
 Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {

@@ -1,6 +1,7 @@
 // LayoutFiles: the files HASH.decomposition and HASH.layout of a set.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,11 @@ namespace cairn::checkpoint {
 
 inline constexpr std::string_view layout_suffix = ".layout";
 inline constexpr std::string_view decomposition_suffix = ".decomposition";
+
+// Several versions need these records, so each is there twice. The second has this behind its name.
+inline constexpr std::string_view copy_suffix = ".copy";
+// The names of both, the first one first.
+std::array<std::string, 2> names_of_record(const Sha256Hash& hash, std::string_view suffix);
 
 // The first 16 bytes of a hash, as names of files have it.
 std::string short_hash(const Sha256Hash& hash);

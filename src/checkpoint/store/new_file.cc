@@ -10,8 +10,6 @@
 #include "file/namespace/names.h"
 #include "file/space/make_room.h"
 #include "pool/lanes/seats.h"
-#include "tier/record/record.h"
-#include "tier/system/pool_file.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -57,15 +55,6 @@ Result<std::vector<uint8_t>> read_begin(File& file, uint64_t most) {
   CAIRN_TRY_ASSIGN(n, file::read_at(file, bytes.data(), bytes.size(), 0));
   bytes.resize(n);
   return bytes;
-}
-
-Result<std::vector<uint8_t>> read_whole(FileSystem& fs, uint64_t directory, const std::string& name,
-                                        uint64_t most) {
-  CAIRN_TRY_ASSIGN(number, tier::find_child(fs, directory, name));
-  if (number == 0) return fail(ENOENT, "%s: there is none", name.c_str());
-  tier::PoolFile file(fs, number, O_RDONLY);
-  CAIRN_TRY(file.status());
-  return read_begin(*file, most);
 }
 
 }  // namespace cairn::checkpoint

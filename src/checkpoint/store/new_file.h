@@ -20,9 +20,7 @@ struct NewFile {
 Status publish_file(file::FileSystem& fs, uint64_t directory, const std::string& name,
                     const NewFile& what);
 
-// The first `most` bytes of a file, or all of a shorter one. ENOENT.
-Result<std::vector<uint8_t>> read_whole(file::FileSystem& fs, uint64_t directory,
-                                        const std::string& name, uint64_t most);
+// The first `most` bytes of a file, or all of a shorter one.
 Result<std::vector<uint8_t>> read_begin(file::File& file, uint64_t most);
 
 }  // namespace cairn::checkpoint

@@ -139,7 +139,11 @@ inline constexpr uint64_t partner_offset = 536;
 inline constexpr uint64_t global_offset = 544;
 inline constexpr uint64_t roots_offset = 1024;
 
-// Where words lie in `set`.
+// Where the second copy of its record, and words, lie in `set`.
+inline constexpr uint64_t set_copy_offset = 2048;
+// Durable: the sequence of the newest version that was committed in this pool, and its complement.
+// A hint, by which a slot that tells nothing any more can be told for an older one.
+inline constexpr uint64_t set_newest_offset = 3072;
 inline constexpr uint64_t set_lock_offset = 4096;
 inline constexpr uint64_t set_run_offset = 4160;
 inline constexpr uint64_t set_opening_offset = 4224;

@@ -2,26 +2,17 @@
 // processes of a run share.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "checkpoint/store/records.h"
+#include "checkpoint/store/set_record.h"
 #include "file/inode/pins.h"
 #include "persist/core/word.h"
 
 namespace cairn::checkpoint {
 
-using Uuid = std::array<uint8_t, 16>;
-
-inline constexpr const char* checkpoints_directory = ".checkpoints";
-
-// EINVAL unless it has 1 to 64 of A-Z a-z 0-9 . _ - and does not begin with a dot.
-Status check_set_name(std::string_view name);
 Result<Uuid> draw_uuid();
-Uuid pool_uuid(const file::FileSystem& fs);
 
 class SetFile {
  public:
@@ -30,7 +21,8 @@ class SetFile {
   SetFile& operator=(const SetFile&) = delete;
 
   // ENOENT: the pool has no such set. EUCLEAN: it is damaged, or was copied from another pool.
-  // EPROTONOSUPPORT: a newer Cairn made it.
+  // EPROTONOSUPPORT: a newer Cairn made it. One copy of the record mends the other; where both are
+  // lost, the versions tell what the set is.
   static Result<std::unique_ptr<SetFile>> open(file::FileSystem& fs, const std::string& name);
   // Makes the set if it is not there. `uuid` is the set's then, unless another process was faster.
   static Result<std::unique_ptr<SetFile>> open_or_make(file::FileSystem& fs,
@@ -42,13 +34,23 @@ class SetFile {
   [[nodiscard]] const SetRecord& record() const { return record_; }
   // Is this file still what its name names? False: the set was removed, or made anew.
   [[nodiscard]] Result<bool> is_named() const;
+  // The newest version that was committed here; 0: unknown.
+  [[nodiscard]] uint64_t newest_committed() const;
+  // Flushed, and durable with the next fence.
+  void note_newest(uint64_t sequence) const;
+  // False: the file is so damaged that no run can use the set; its versions can be looked at.
+  [[nodiscard]] bool has_words() const { return why_no_words_.empty(); }
   // A word that processes of a run share; valid as long as this object. EROFS in a pool that is
-  // only looked at.
+  // only looked at. EUCLEAN: the file is damaged.
   [[nodiscard]] Result<persist::Word*> word(uint64_t offset) const;
 
  private:
   explicit SetFile(file::FileSystem& fs) : fs_(fs) {}
   Status find(const std::string& name);
+  Status read_file(const std::string& name, uint64_t number);
+  Status read_record(const std::string& name, file::File& file);
+  Status derive_record(const std::string& name, const Status& why);
+  Status mend(file::File& file) const;
   Status check(const std::string& name) const;
 
   file::FileSystem& fs_;
@@ -56,6 +58,7 @@ class SetFile {
   file::Map map_;
   SetRecord record_{};
   file::PinHandle pin_;
+  std::string why_no_words_;
 };
 
 }  // namespace cairn::checkpoint

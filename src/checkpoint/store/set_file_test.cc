@@ -9,6 +9,7 @@
 
 #include "checkpoint/record/head.h"
 #include "checkpoint/store/new_file.h"
+#include "checkpoint/store/set_names.h"
 #include "file/data/io.h"
 #include "support/fresh_pool.h"
 #include "tier/record/record.h"
@@ -27,13 +28,20 @@ class SetFileTest : public file::FreshPool {
     return set.ok() ? std::move(*set) : nullptr;
   }
   int code_of(const std::string& name) { return SetFile::open(*fs, name).code(); }
-  // Writes the record of set `name` anew.
-  void put(const SetFile& set, const void* record) {
+  // Writes copies of the record of a set anew.
+  void put(const SetFile& set, const void* record,
+           const std::vector<uint64_t>& offsets = {0, set_copy_offset}) {
     auto number = tier::find_child(*fs, set.directory(), "set");
     ASSERT_TRUE(number.ok());
     tier::PoolFile file(*fs, *number, O_RDWR);
     ASSERT_TRUE(file.status().ok());
-    ASSERT_TRUE(file::write_at(*file, record, sizeof(SetRecord), 0).ok());
+    for (const uint64_t offset : offsets)
+      ASSERT_TRUE(file::write_at(*file, record, sizeof(SetRecord), offset).ok());
+  }
+  std::vector<uint8_t> bytes_of(const SetFile& set) {
+    const auto bytes = read_whole(*fs, set.directory(), "set", set_copy_offset + sizeof(SetRecord));
+    EXPECT_TRUE(bytes.ok()) << last_detail();
+    return *bytes;
   }
 };
 
@@ -97,6 +105,35 @@ TEST_F(SetFileTest, NoChangedByteIsBelieved) {
   }
   put(*set, record.data());
   EXPECT_EQ(code_of("field"), 0);
+}
+
+TEST_F(SetFileTest, OneCopyMendsTheOther) {
+  const auto set = make("field");
+  ASSERT_NE(set, nullptr);
+  const std::vector<uint8_t> before = bytes_of(*set);
+  SetRecord damaged = set->record();
+  damaged.set[3] ^= 1;
+  SetRecord none{};  // as an earlier Cairn leaves the second one
+  for (const uint64_t offset : {uint64_t{0}, set_copy_offset}) {
+    for (const SetRecord* record : {&damaged, &none}) {
+      put(*set, record, {offset});
+      EXPECT_NE(bytes_of(*set), before);
+      EXPECT_EQ(code_of("field"), 0) << last_detail();
+      EXPECT_EQ(bytes_of(*set), before) << offset;
+    }
+  }
+}
+
+TEST_F(SetFileTest, TheNewestVersionIsNoted) {
+  const auto set = make("field");
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->newest_committed(), 0U);
+  set->note_newest(7);
+  EXPECT_EQ(make("field")->newest_committed(), 7U);
+  const auto word = set->word(set_newest_offset);
+  ASSERT_TRUE(word.ok());
+  fs->pool.store(**word, 5);
+  EXPECT_EQ(set->newest_committed(), 0U);
 }
 
 TEST_F(SetFileTest, ACopyDoesNotCount) {

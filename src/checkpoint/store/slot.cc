@@ -7,14 +7,14 @@
 #include <cstdio>
 
 #include "checkpoint/store/new_file.h"
-#include "checkpoint/store/set_file.h"
+#include "checkpoint/store/set_names.h"
+#include "checkpoint/store/set_record.h"
 #include "file/data/io.h"
 #include "file/data/sync.h"
 #include "file/data/words.h"
 #include "file/namespace/names.h"
 #include "file/open/companion.h"
 #include "media/liveness.h"
-#include "tier/record/record.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -30,7 +30,7 @@ std::string slot_name(uint32_t number, const char* suffix) {
 // Inode and generation of a name.
 Status look_up(file::FileSystem& fs, uint64_t directory, const std::string& name, uint64_t* number,
                uint64_t* generation) {
-  CAIRN_TRY_ASSIGN(found, tier::find_child(fs, directory, name));
+  CAIRN_TRY_ASSIGN(found, find_name(fs, directory, name));
   if (found == 0) return fail(ENOENT, "%s: there is none", name.c_str());
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, found));
   *number = found;
@@ -162,8 +162,8 @@ Result<bool> Slot::is_leased() {
 
 Status remove_slot(file::FileSystem& fs, uint64_t directory, uint32_t number) {
   for (const std::string& name : {data_name(number), manifest_name(number)}) {
-    const Status status = file::unlink_name(fs, directory, name);
-    if (!status.ok() && status.code() != ENOENT) return annotate(status, "%s", name.c_str());
+    if (const Status status = remove_name(fs, directory, name); !status.ok())
+      return annotate(status, "%s", name.c_str());
   }
   return Status();
 }

@@ -4,7 +4,10 @@
 #include <charconv>
 #include <string_view>
 
+#include "checkpoint/record/medium_errors.h"
 #include "checkpoint/store/layout_files.h"
+#include "file/recovery/damaged_names.h"
+#include "tier/record/record.h"
 #include "tier/system/listing.h"
 
 namespace cairn::checkpoint {
@@ -22,8 +25,9 @@ uint32_t number_of(const std::string& name) {
   return is_one ? number : 0;
 }
 
-// Is it 32 hexadecimal digits and this suffix?
+// Is it 32 hexadecimal digits and this suffix, or the copy of such a file?
 bool is_hash(std::string_view name, std::string_view suffix) {
+  if (name.ends_with(copy_suffix)) name.remove_suffix(copy_suffix.size());
   constexpr size_t digits = 32;
   return name.size() == digits + suffix.size() && name.substr(digits) == suffix &&
          name.substr(0, digits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -53,15 +57,56 @@ void note(SetListing* listing, const std::string& name) {
   }
 }
 
+// What a name was whose hash says that it is damaged: a file of this format has that hash, or the
+// hash is what is damaged.
+std::string name_before(const file::FileSystem& fs, const file::Map& directory,
+                        const file::Listed& listed) {
+  const auto is_it = [&](const std::string& text) {
+    const auto name = file::make_name(text.data(), text.size());
+    return name.ok() && file::has_hash(fs, directory, listed, name->hash);
+  };
+  for (const char* const text : {"set", "agree"})
+    if (is_it(text)) return text;
+  for (uint32_t number = 1; number <= max_slots; ++number)
+    for (const std::string& text : {manifest_name(number), data_name(number)})
+      if (is_it(text)) return text;
+  return {listed.name, listed.length};
+}
+
+// Slots whose names the listing did not show, and to which the index leads.
+void add_unlisted(file::FileSystem& fs, uint64_t directory, SetListing* listing) {
+  for (uint32_t number = 1; number <= max_slots; ++number) {
+    for (const std::string& name : {manifest_name(number), data_name(number)}) {
+      const auto found = tier::find_child(fs, directory, name);
+      if (found.ok() && *found != 0) note_slot(listing, number, name == manifest_name(number));
+    }
+  }
+}
+
 }  // namespace
 
 Result<SetListing> list_set(file::FileSystem& fs, uint64_t directory) {
   SetListing listing;
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, directory));
-  CAIRN_TRY(tier::for_each_name(fs, {inode, directory}, false, [&](const file::Listed& listed) {
-    note(&listing, tier::name_of(listed));
-    return Status();
-  }));
+  const file::Map map{inode, directory};
+  CAIRN_TRY_ASSIGN(finding, file::first_finding(fs, map));
+  if (finding.empty()) {
+    CAIRN_TRY(tier::for_each_name(fs, map, false, [&](const file::Listed& listed) {
+      note(&listing, tier::name_of(listed));
+      return Status();
+    }));
+    return listing;
+  }
+  uint64_t count = 0;
+  file::check_names(
+      fs, map, [](const char* /*finding*/) {},
+      [&](const file::Listed& listed) {
+        ++count;
+        note(&listing, file::has_other_hash(fs, map, listed) ? name_before(fs, map, listed)
+                                                             : tier::name_of(listed));
+      });
+  if (count != inode->directory.entries.load()) listing.hidden = finding;
+  add_unlisted(fs, directory, &listing);
   return listing;
 }
 
@@ -76,7 +121,7 @@ Result<SlotContent> look_at_manifest(Slot& slot, uint64_t decision) {
   if (manifest.code() == EPROTONOSUPPORT) {
     content.state = SlotState::newer;
   } else if (!manifest.ok()) {
-    if (manifest.code() != EUCLEAN) return manifest.status();
+    if (!is_of_medium(manifest.status())) return manifest.status();
   } else if (manifest->is_committed_by(decision)) {
     content.state = SlotState::committed;
     content.manifest = std::move(*manifest);
@@ -94,7 +139,7 @@ Result<SlotContent> look_at(Slot& slot) {
   for (int looks = 0; looks < most_looks; ++looks) {
     SlotContent content;
     const auto decision = slot.decision();
-    if (decision.code() == EUCLEAN) {
+    if (!decision.ok() && is_of_medium(decision.status())) {
       content.state = SlotState::damaged;
       content.status = decision.status();
       return content;
@@ -115,7 +160,7 @@ Result<std::unique_ptr<Slot>> find_free_slot(file::FileSystem& fs, uint64_t dire
     if (!listed.has_manifest || !listed.has_data) continue;
     auto slot = Slot::open(fs, directory, listed.number);
     if (!slot.ok()) {
-      if (slot.code() == ENOENT || slot.code() == ESTALE) continue;
+      if (is_of_medium(slot.status())) continue;
       return slot.status();
     }
     const auto decision = (*slot)->decision();

@@ -21,7 +21,9 @@ struct SetListing {
   std::vector<std::string> layouts;         // names of files
   std::vector<std::string> decompositions;  // names of files
   std::vector<std::string> foreign;         // what the format does not know; left alone
+  std::string hidden;  // why there may be more that no name leads to; empty: there is none
 };
+// A name that is damaged counts as what it was.
 Result<SetListing> list_set(file::FileSystem& fs, uint64_t directory);
 
 enum class SlotState : uint8_t {

@@ -72,7 +72,7 @@ TEST_F(Slots, NoListIsLongerThanItsFile) {
   constexpr uint64_t block = uint64_t{1} << 18;
   for (const uint64_t bytes : {data_bytes, max_region, uint64_t{1} << 60, UINT64_MAX}) {
     for (const uint64_t offset : {uint64_t{0}, region_unit, data_bytes + 1, UINT64_MAX}) {
-      const auto list = read_list(slot->data_file(), "data", offset, bytes, block, 0, 3);
+      const auto list = read_list(in_pool(slot->data_file(), "data"), offset, bytes, block, 0, 3);
       EXPECT_EQ(list.code(), EUCLEAN) << offset << ", " << bytes;
     }
   }

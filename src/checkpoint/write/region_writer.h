@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "checkpoint/define/definitions.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/layout/packing.h"
-#include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/records.h"
 #include "file/open/open_file.h"
 

@@ -9,6 +9,7 @@ namespace cairn::checkpoint {
 void Retirement::add(const KnownVersion& known, bool frees) {
   catalogue_.add(known);
   const std::vector<KnownVersion> beyond = catalogue_.take_beyond(retention_);
+  if (frees) run_.set().note_newest(known.version.sequence);
   if (frees) retire(beyond);
   restarted_ = 0;
   if (!std::exchange(drops_damaged_, false)) return;

@@ -14,6 +14,7 @@
 #include "file/namespace/directory.h"
 #include "file/namespace/names.h"
 #include "file/recovery/attach.h"
+#include "file/recovery/damaged_names.h"
 #include "pool/space/space.h"
 
 namespace cairn::file {
@@ -187,50 +188,15 @@ class Checker {
 
   void check_directory(const Map& map, std::unordered_map<uint64_t, uint64_t>* names,
                        std::unordered_map<uint64_t, uint64_t>* subdirectories) {
-    std::vector<Listed> batch = listing_room(map);
-    uint64_t live = 0;
-    for (uint64_t cookie = 0;;) {
-      auto n = list_slots(fs_, map, cookie, batch.data(), batch.size());
-      if (!n.ok()) {
-        found("%s", last_detail());
-        return;
-      }
-      if (*n == 0) break;
-      for (size_t i = 0; i < *n; ++i) {
-        const Listed& entry = batch[i];
-        cookie = entry.cookie;
-        check_slot(map, entry);
-        if (entry.whiteout) continue;
-        ++live;
-        ++(*names)[entry.inode];
-        check_named(map, entry, subdirectories);
-      }
-    }
-    if (live != map.inode->directory.entries.load())
-      found("directory %llu counts %llu names, %llu are there", ull{map.number},
-            ull{map.inode->directory.entries.load()}, ull{live});
+    file::check_names(
+        fs_, map, [&](const char* text) { found("%s", text); },
+        [&](const Listed& entry) {
+          ++(*names)[entry.inode];
+          check_named(map, entry, subdirectories);
+        });
   }
 
   static std::string shown(const Listed& entry) { return shown_name(entry.name, entry.length); }
-
-  // What a slot says of itself, a whiteout's too.
-  void check_slot(const Map& map, const Listed& entry) {
-    const char* what = entry.whiteout ? "removed name" : "name";
-    if (!entry.sound)
-      found(
-          "directory %llu, slot %llu: the %s \"%s\" cannot be a file's (a name is 1 to 255 bytes, "
-          "not \".\" or \"..\", without \"/\" and zero bytes)",
-          ull{map.number}, ull{entry.unit}, what, shown(entry).c_str());
-    auto name = make_name(entry.name, entry.length);
-    const auto slot =
-        name.ok() ? find_name(fs_, map, *name, true) : Result<DirentSlot>(name.status());
-    if (!slot.ok())
-      found("directory %llu, slot %llu: the %s \"%s\" is not in its index", ull{map.number},
-            ull{entry.unit}, what, shown(entry).c_str());
-    else if (slot->unit != entry.unit)
-      found("directory %llu, slot %llu: the %s \"%s\" stands in slot %llu too", ull{map.number},
-            ull{entry.unit}, what, shown(entry).c_str(), ull{slot->unit});
-  }
 
   // What a name means.
   void check_named(const Map& map, const Listed& entry,
@@ -257,10 +223,11 @@ class Checker {
       found("directory %llu, slot %llu: \"%s\" names the root directory", ull{map.number},
             ull{entry.unit}, shown(entry).c_str());
     else if (!is_first)
-      found("directory %llu has two names: slot %llu of directory %llu, and slot %llu (\"%s\") of "
-            "directory %llu",
-            ull{entry.inode}, ull{first->second.second}, ull{first->second.first},
-            ull{entry.unit}, shown(entry).c_str(), ull{map.number});
+      found(
+          "directory %llu has two names: slot %llu of directory %llu, and slot %llu (\"%s\") of "
+          "directory %llu",
+          ull{entry.inode}, ull{first->second.second}, ull{first->second.first}, ull{entry.unit},
+          shown(entry).c_str(), ull{map.number});
   }
 
   // Every directory that has a name lies below the root: each way up ends there. One that does not
@@ -278,9 +245,10 @@ class Checker {
       }
       if (const auto again = met.find(at); at != format::root_inode && again != met.end() &&
                                            again->second == begin && named_.count(at) != 0)
-        found("directory %llu cannot be reached from the root: slot %llu of directory %llu, which "
-              "lies below it, is its name",
-              ull{at}, ull{named_.at(at).second}, ull{named_.at(at).first});
+        found(
+            "directory %llu cannot be reached from the root: slot %llu of directory %llu, which "
+            "lies below it, is its name",
+            ull{at}, ull{named_.at(at).second}, ull{named_.at(at).first});
       for (at = begin; at != format::root_inode;) {
         const auto way = met.find(at);
         if (way == met.end() || way->second != begin) break;

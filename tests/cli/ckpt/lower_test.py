@@ -90,10 +90,13 @@ class Lower(CkptCase):
         self.assertEqual(self.copies(), [3, 2])
         self.assertNotIn(".tmp-left", self.files())
         self.assertEqual(len([name for name in self.files() if name.startswith("v")]), 6)
-        # What a run went back behind is removed once a newer one is there.
+        # What a run went back behind stays while it is the best of its number, and goes as the
+        # others do.
         self.writer("field", "read", 2)
         self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "5")
-        self.assertEqual(self.copies(), [102, 2])
+        self.assertEqual(self.copies(), [102, 3, 2])
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "1")
+        self.assertEqual(self.copies(), [102])
         for words in ("--keep", "0"), ("--keep", "x"):
             self.refused("ckpt", "drain", "field", "--to", self.lower, *words, code=2,
                          says="invalid number")
@@ -281,7 +284,7 @@ class Lower(CkptCase):
         self.cairn("ckpt", "drain", "field", "2", "--to", self.lower, "--keep", "2")
         self.assertEqual(self.copies(), [102, 3, 2, 1])
         self.cairn("ckpt", "drain", "field", "102", "--to", self.lower, "--keep", "2")
-        self.assertEqual(self.copies(), [102, 2])
+        self.assertEqual(self.copies(), [102, 3, 2])
 
     def test_a_copy_that_a_damaged_one_would_hide(self):
         self.go_back_in_lower()

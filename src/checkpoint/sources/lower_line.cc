@@ -1,6 +1,6 @@
-#include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/sources/lower_line.h"
 
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 #include "checkpoint/stock/lineage.h"
 
 namespace cairn::checkpoint {

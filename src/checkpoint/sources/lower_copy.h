@@ -4,9 +4,10 @@
 #include <cstdint>
 
 #include "checkpoint/layout/contents.h"
-#include "checkpoint/redundancy/checked_span.h"
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/checked_span.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/store/manifest.h"
+#include "checkpoint/store/set_record.h"
 
 namespace cairn::checkpoint {
 
@@ -31,6 +32,10 @@ Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence);
 // A part of the version that `manifest` belongs to. All but its bytes is proved. Errors as above.
 Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
                             const Contents& contents, uint32_t part);
+
+// The uuid of the set in lower: as one of its two records says, else as its versions say. Errors as
+// above.
+Result<Uuid> set_in_lower(const LowerSet& lower);
 
 // Does lower list this version? Of its bytes that says nothing.
 bool is_listed(const LowerSet& lower, const VersionRecord& version);

@@ -1,7 +1,8 @@
-#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/sources/lower_copy.h"
 
 #include <vector>
 
+#include "base/saved_failure.h"
 #include "checkpoint/record/head.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
@@ -10,13 +11,27 @@ namespace cairn::checkpoint {
 namespace {
 
 template <typename Record>
+Result<Record> load_one(const LowerSet& lower, const Sha256Hash& hash, const std::string& name,
+                        uint64_t most) {
+  CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, most));
+  auto record = Record::read(std::move(bytes));
+  if (record.ok() && record->hash() != hash)
+    return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
+  if (!record.ok()) return annotate(record.status(), "%s", name.c_str());
+  return record;
+}
+
+// The first of both that is right.
+template <typename Record>
 Result<Record> load(const LowerSet& lower, const Sha256Hash& hash, std::string_view suffix,
                     uint64_t most) {
-  const std::string name = short_hash(hash) + std::string(suffix);
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, most));
-  CAIRN_TRY_ASSIGN(record, Record::read(std::move(bytes)));
-  if (record.hash() != hash) return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
-  return record;
+  const auto names = names_of_record(hash, suffix);
+  auto record = load_one<Record>(lower, hash, names[0], most);
+  if (record.ok()) return record;
+  const SavedFailure saved(record.status());
+  record = load_one<Record>(lower, hash, names[1], most);
+  if (record.ok()) return record;
+  return saved.restored();
 }
 
 Result<Contents> load_contents_of(const LowerSet& lower, const Sha256Hash& hash) {
@@ -90,6 +105,24 @@ Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
   opened.manifest = std::move(own);
   opened.data = std::move(data);
   return opened;
+}
+
+Result<Uuid> set_in_lower(const LowerSet& lower) {
+  SavedFailure first;
+  for (const char* const name : {lower_set_name, lower_set_copy}) {
+    const auto bytes = lower.read_file(name, sizeof(SetRecord));
+    const auto record = bytes.ok() ? read_set_record(bytes->data(), bytes->size())
+                                   : Result<SetRecord>(bytes.status());
+    if (record.ok()) return uuid_in(*record);
+    if (!is_damage(record.status())) return annotate(record.status(), "%s", lower.path().c_str());
+    first.keep(record.status());
+  }
+  CAIRN_TRY_ASSIGN(sequences, lower.versions());
+  for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
+    const auto manifest = open_manifest(lower, *sequence);
+    if (manifest.ok()) return uuid_in(manifest->version());
+  }
+  return first.restored();
 }
 
 bool is_listed(const LowerSet& lower, const VersionRecord& version) {

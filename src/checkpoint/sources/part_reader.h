@@ -65,12 +65,4 @@ std::unique_ptr<PartReader> read_here(Slot* slot, uint64_t block_bytes);
 // Each block is compared once more when it has come.
 std::unique_ptr<PartReader> read_from(const PartClient& client, uint64_t sequence,
                                       uint64_t block_bytes, BlockCache* cache);
-// Areas whose blocks are damaged in `first` are verified and read in `second`. `why`: what was
-// wrong with the first of them.
-std::unique_ptr<PartReader> read_either(std::unique_ptr<PartReader> first,
-                                        std::unique_ptr<PartReader> second, std::string* why);
-
-// Did the medium do this, so that another copy or an older version is the better choice?
-bool is_of_medium(const Status& status);
-
 }  // namespace cairn::checkpoint

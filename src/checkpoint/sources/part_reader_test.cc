@@ -1,4 +1,4 @@
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/part_reader.h"
 
 #include <gtest/gtest.h>
 

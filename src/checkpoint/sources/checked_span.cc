@@ -1,9 +1,9 @@
-#include "checkpoint/redundancy/checked_span.h"
+#include "checkpoint/sources/checked_span.h"
 
 #include <algorithm>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 
 namespace cairn::checkpoint {
 

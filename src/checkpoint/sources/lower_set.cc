@@ -1,4 +1,4 @@
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_set.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

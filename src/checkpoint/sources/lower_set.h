@@ -28,6 +28,7 @@ std::string lower_part_name(uint64_t sequence, uint32_t part, uint32_t parts, co
 uint64_t sequence_of_name(const std::string& name);
 // The record of the set.
 inline constexpr const char* lower_set_name = "set";
+inline constexpr const char* lower_set_copy = "set.copy";
 // Of the set: a drain holds it locked.
 inline constexpr const char* lower_lock = "lock";
 // A file that has no name yet begins with it.

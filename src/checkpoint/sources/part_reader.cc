@@ -1,11 +1,10 @@
-#include "checkpoint/restart/part_reader.h"
+#include "checkpoint/sources/part_reader.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/crc32c_bulk.h"
-#include "base/saved_failure.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {
@@ -18,11 +17,10 @@ class HerePart : public PartReader {
   HerePart(Slot* slot, uint64_t block_bytes) : slot_(*slot), block_bytes_(block_bytes) {}
 
   Status verify(const Area& area, const std::vector<Blocks>& blocks) override {
-    const std::string name = data_name(slot_.ids().number);
-    CAIRN_TRY_ASSIGN(list, read_list(slot_.data_file(), name, area.offset, area.bytes, block_bytes_,
-                                     area.list_crc, area.rank));
-    return check_blocks(slot_.data_file(), name, area.offset, area.bytes, block_bytes_, list,
-                        blocks, area.rank);
+    const CheckedFile data = in_pool(slot_.data_file(), data_name(slot_.ids().number));
+    CAIRN_TRY_ASSIGN(
+        list, read_list(data, area.offset, area.bytes, block_bytes_, area.list_crc, area.rank));
+    return check_blocks(data, area.offset, area.bytes, block_bytes_, list, blocks, area.rank);
   }
   Status read(const Area& area, uint64_t at, uint8_t* to, uint64_t size) override {
     CAIRN_TRY_ASSIGN(
@@ -99,42 +97,6 @@ class TherePart : public PartReader {
   std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> lists_;
 };
 
-class EitherPart : public PartReader {
- public:
-  EitherPart(std::unique_ptr<PartReader> first, std::unique_ptr<PartReader> second,
-             std::string* why)
-      : first_(std::move(first)), second_(std::move(second)), why_(*why) {}
-
-  Status verify(const Area& area, const std::vector<Blocks>& blocks) override {
-    Look& look = looks_[{area.rank, area.is_extent}];
-    if (look.is_second) return second_->verify(area, blocks);
-    const Status status = first_->verify(area, blocks);
-    look.blocks.insert(look.blocks.end(), blocks.begin(), blocks.end());
-    if (status.ok() || !is_of_medium(status)) return status;
-    const SavedFailure saved(status);
-    // All that is read of this area comes from there, also what was right here.
-    CAIRN_TRY(second_->verify(area, look.blocks));
-    look.is_second = true;
-    if (why_.empty()) why_ = saved.text();
-    return Status();
-  }
-  Status read(const Area& area, uint64_t at, uint8_t* to, uint64_t size) override {
-    const auto look = looks_.find({area.rank, area.is_extent});
-    const bool is_second = look != looks_.end() && look->second.is_second;
-    return (is_second ? second_ : first_)->read(area, at, to, size);
-  }
-
- private:
-  struct Look {
-    std::vector<Blocks> blocks;  // verified so far
-    bool is_second = false;
-  };
-  std::unique_ptr<PartReader> first_;
-  std::unique_ptr<PartReader> second_;
-  std::string& why_;
-  std::map<std::pair<uint32_t, bool>, Look> looks_;
-};
-
 }  // namespace
 
 const std::vector<uint8_t>* BlockCache::find(const Key& key) {
@@ -166,16 +128,6 @@ std::unique_ptr<PartReader> read_here(Slot* slot, uint64_t block_bytes) {
 std::unique_ptr<PartReader> read_from(const PartClient& client, uint64_t sequence,
                                       uint64_t block_bytes, BlockCache* cache) {
   return std::make_unique<TherePart>(client, sequence, block_bytes, cache);
-}
-
-std::unique_ptr<PartReader> read_either(std::unique_ptr<PartReader> first,
-                                        std::unique_ptr<PartReader> second, std::string* why) {
-  return std::make_unique<EitherPart>(std::move(first), std::move(second), why);
-}
-
-bool is_of_medium(const Status& status) {
-  return status.code() == EUCLEAN || status.code() == EIO || status.code() == ENOENT ||
-         status.code() == ESTALE;
 }
 
 }  // namespace cairn::checkpoint

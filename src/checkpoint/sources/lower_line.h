@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/sources/lower_set.h"
 #include "checkpoint/stock/catalogue.h"
 
 namespace cairn::checkpoint {

@@ -1,4 +1,4 @@
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/layout/checksum_list.h"
 
 #include <algorithm>
 #include <array>
