@@ -475,10 +475,14 @@ class CutShort(CoverCase):
             run.stdout.readline()
             self.assertNotIn("no run is under way", self.cairn("status").out)
             os.killpg(run.pid, signal.SIGKILL)
+        # The shell may die a moment after the command.
+        end = time.monotonic() + 30
+        while ": alive" in (shown := self.cairn("status").out) and time.monotonic() < end:
+            time.sleep(0.05)
         self.assertIn(
             f"    no run is under way: `cairn drain {self.dir}` writes it to the directory, `cairn"
             f" discard {self.dir}` drops it\n",
-            self.cairn("status").out,
+            shown,
         )
 
     def test_short_drains_are_no_news(self):
