@@ -31,7 +31,7 @@ debian_bench=(
 # and others.
 debian_test=(
   "${debian_demo[@]}" "${debian_bench[@]}"
-  libgtest-dev libbenchmark-dev rsync tar attr procps gfortran
+  libgtest-dev libbenchmark-dev rsync tar attr procps gfortran strace valgrind
   iproute2 util-linux python3-numpy python3-mpi4py
   hdf5-tools netcdf-bin python3-h5py python3-netcdf4 python3-xarray
 )
@@ -62,7 +62,7 @@ dnf_demo="python3 git sqlite fio openmpi-devel"
 dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel
   hdf5-openmpi-devel hdf5-mpich-devel"
 dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr procps-ng
-  gcc-gfortran iproute util-linux python3-numpy python3-mpi4py-openmpi
+  gcc-gfortran strace valgrind iproute util-linux python3-numpy python3-mpi4py-openmpi
   hdf5 netcdf python3-h5py python3-netcdf4 python3-xarray"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi
@@ -73,6 +73,7 @@ spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"
 spack_test="$spack_demo $spack_bench googletest benchmark py-numpy py-mpi4py rsync iproute2 hdf5
+  strace valgrind
   netcdf-c py-h5py py-netcdf4 py-xarray"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
