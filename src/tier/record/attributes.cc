@@ -138,6 +138,7 @@ void copy_attributes(int fd, int old) { carry_over(fd, {.old = old, .rights = tr
 
 uint32_t permissions_with(file::FileSystem& fs, const file::Map& map, int fd, int old,
                           uint32_t permissions) {
+  if (old < 0 && map.inode->xattr.load() == 0) return permissions;  // nothing was noted
   if (value_of(fd, access_list).ok()) return permissions;
   if (old >= 0) return without_access_list(old, permissions);
   if (!file::get_xattr(fs, map, noted_access_list).ok()) return permissions;
@@ -252,9 +253,10 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd,
   auto list = file::list_xattrs(fs, map);
   if (!list.ok()) return list.status();
   const std::vector<std::string> wanted = split(*list);
-  const bool has_rights = pool_gives_rights(fs) && has_owner_of_pool(map, fd);
+  const bool has_rights = pool_gives_rights(fs);
   for (const std::string& name : wanted) {
-    if (!has_rights && !is_users(name)) continue;  // security.capability, access lists
+    // security.capability, access lists
+    if (!is_users(name) && (!has_rights || !has_owner_of_pool(map, fd))) continue;
     auto value = file::get_xattr(fs, map, name);
     if (value.code() == ENODATA) continue;
     if (!value.ok()) return value.status();
