@@ -299,7 +299,7 @@ TEST_F(Arrays, WhatCanNeverFitIsToldWhenItIsDefined) {
 
 // A full pool costs no version, and what was tried goes back.
 TEST_F(Arrays, WithoutRoomTheVersionBeforeStays) {
-  constexpr size_t count = (9ULL << 20) / sizeof(double);
+  constexpr size_t count = (8ULL << 20) / sizeof(double);
   with_ranks(2, [&](uint32_t rank) {
     std::vector<double> values(count, 1);
     cairn_checkpoint* checkpoint = open(rank, 2);
@@ -310,7 +310,7 @@ TEST_F(Arrays, WithoutRoomTheVersionBeforeStays) {
       std::fill(values.begin(), values.end(), static_cast<double>(version));
       ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
     }
-    // A second set finds no room beside three slots of 18 MiB.
+    // A second set finds no room beside three slots of 16 MiB.
     cairn_checkpoint_options options{};
     options.rank = rank;
     options.ranks = 2;
@@ -322,7 +322,7 @@ TEST_F(Arrays, WithoutRoomTheVersionBeforeStays) {
       EXPECT_EQ(cairn_checkpoint_write(other, 1), -ENOSPC) << cairn_last_error();
     // What is needed and what is there.
     const std::string said = cairn_last_error();
-    EXPECT_NE(said.find("a version takes 18.0 MiB of this host's pool "), std::string::npos)
+    EXPECT_NE(said.find("a version takes 16.0 MiB of this host's pool "), std::string::npos)
         << said;
     EXPECT_NE(said.find(" of them free, and options.keep is 2: make it larger (cairn pool grow)"),
               std::string::npos)
