@@ -184,6 +184,7 @@ void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_
     const auto slot = shelf->get(number);
     if (slot.ok()) (*slot)->retire().ignore();  // a part without the others does not count
   }
+  if (!slots.empty()) set.note_newest(0);
   if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
 }
 

@@ -188,7 +188,13 @@ void Catalogue::date_unknown(uint64_t newest) {
   });
   for (DamagedSlot& slot : damaged_)
     if (slot.sequence == 0) slot.sequence = is_there || is_named ? oldest_sequence : newest;
-  if (!is_there) last_ = std::max(last_, newest);
+  if (is_there) return;
+  last_ = std::max(last_, newest);
+  const bool is_told = std::any_of(damaged_.begin(), damaged_.end(), [&](const DamagedSlot& slot) {
+    return slot.sequence >= newest;
+  });
+  if (!is_told)
+    note_damage(0, "the newest version that was committed here has lost its manifest", newest);
 }
 
 std::vector<uint32_t> Catalogue::take_damaged() {
@@ -332,7 +338,9 @@ Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf) {
     if (!slot.ok()) continue;  // damaged
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
-    CAIRN_TRY_ASSIGN(word, (*slot)->word(decision_offset));
+    const auto found = (*slot)->word(decision_offset);
+    if (!found.ok()) continue;  // damaged
+    persist::Word* const word = *found;
     pool.flush(word, sizeof *word);
   }
   CAIRN_TRY(pool.fence());

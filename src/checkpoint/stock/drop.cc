@@ -124,6 +124,7 @@ Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool ma
     const KnownVersion* const wanted = now.find(sequence);
     if (wanted == nullptr || (survivor != 0 && now.find(survivor) == nullptr))
       return fail(ENOENT, "the set changed meanwhile");
+    set.note_newest(0);  // it may be what is dropped
     CAIRN_TRY(retire(set, shelf, those_to_drop(now, *wanted)));
     return remove_unused(set, shelf);
   });
@@ -133,6 +134,7 @@ Status drop_damaged(const SetFile& set, Shelf* shelf) {
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
     CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
+    set.note_newest(0);  // it may be what is dropped
     CAIRN_TRY(remove_slots(set, shelf, now.take_damaged()));
     return remove_unused(set, shelf);
   });
