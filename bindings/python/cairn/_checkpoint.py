@@ -97,10 +97,10 @@ class Checkpoint:
                    | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)
                    | (_library.SIGNALS if signals else 0)
                    | (_library.BACKGROUND if background else 0)
-                   | (_library.DROP_COPIES if drop_copies else 0)), code_version=code_version.encode()
-            or None, rank=rank, ranks=ranks, job=job.encode() or None,
-            timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
-            keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
+                   | (_library.DROP_COPIES if drop_copies else 0)),
+            code_version=code_version.encode() or None, rank=rank, ranks=ranks,
+            job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep,
+            keep_multiple=keep_multiple, keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
             block_size=block_size, lower=None if lower is None else os.fsencode(lower),
             lower_keep=lower_keep, lower_multiple=lower_multiple,
             halt_file=None if halt_file is None else os.fsencode(halt_file),
