@@ -13,7 +13,10 @@ AGAIN = "build Cairn again with this MPI's mpicc in PATH"
 LIBRARY = r"""
 #include <stdio.h>
 int MPI_Init(int* argc, char*** argv) { (void)argc; (void)argv; return 0; }
-int MPI_Get_library_version(char* text, int* length) { *length = sprintf(text, "Open MPI v4.1"); return 0; }
+int MPI_Get_library_version(char* text, int* length) {
+  *length = sprintf(text, "Open MPI v4.1");
+  return 0;
+}
 int MPI_File_open(int comm, const char* name, int mode, int info, int* file) {
   (void)comm; (void)name; (void)mode; (void)info; *file = 1; return 0;
 }
