@@ -96,9 +96,7 @@ void keep(const std::string& path, const std::string& lower, Kept& kept) {
     cairn_drain_report report{};
     const int result =
         cairn_cover_drain_while_running(own.cover, &rule, nullptr, problem, nullptr, &report);
-    // A name that changes while the drain is at it may be told as a conflict. The drain at the end
-    // of the round has none.
-    if (result != 0 && result != -EIO) kept.error = result;
+    if (result != 0) kept.error = result;
     kept.drained += report.files;
     if (used_bytes(own.pool) > mark)
       kept.evicted += evict_all(own.pool, cairn_cover_top(own.cover));
