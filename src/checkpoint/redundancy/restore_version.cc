@@ -180,11 +180,12 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
 }
 
 void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
+  // If it fails, a later run reports a version that was never whole.
+  if (!slots.empty()) set.forget_newest(UINT64_MAX).ignore();
   for (const uint32_t number : slots) {
     const auto slot = shelf->get(number);
     if (slot.ok()) (*slot)->retire().ignore();  // a part without the others does not count
   }
-  if (!slots.empty()) set.note_newest(0);
   if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
 }
 

@@ -73,6 +73,7 @@ Status retire(const SetFile& set, Shelf* shelf, const std::vector<KnownVersion>&
     }
   }
   for (const KnownVersion& known : versions) {
+    CAIRN_TRY(set.forget_newest(known.version.sequence));
     for (const uint32_t number : known.slots()) {
       CAIRN_TRY_ASSIGN(slot, shelf->get(number));
       CAIRN_TRY(slot->retire());
@@ -124,7 +125,6 @@ Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool ma
     const KnownVersion* const wanted = now.find(sequence);
     if (wanted == nullptr || (survivor != 0 && now.find(survivor) == nullptr))
       return fail(ENOENT, "the set changed meanwhile");
-    set.note_newest(0);  // it may be what is dropped
     CAIRN_TRY(retire(set, shelf, those_to_drop(now, *wanted)));
     return remove_unused(set, shelf);
   });
@@ -134,7 +134,7 @@ Status drop_damaged(const SetFile& set, Shelf* shelf) {
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
     CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
-    set.note_newest(0);  // it may be what is dropped
+    CAIRN_TRY(set.forget_newest(UINT64_MAX));  // it may be what is damaged
     CAIRN_TRY(remove_slots(set, shelf, now.take_damaged()));
     return remove_unused(set, shelf);
   });

@@ -198,6 +198,13 @@ void SetFile::note_newest(uint64_t sequence) const {
   fs_.pool.store_flush(**check, ~sequence);
 }
 
+Status SetFile::forget_newest(uint64_t sequence) const {
+  const uint64_t newest = newest_committed();
+  if (newest == 0 || sequence < newest) return Status();
+  note_newest(0);
+  return fs_.pool.fence();
+}
+
 Result<persist::Word*> SetFile::word(uint64_t offset) const {
   CAIRN_TRY(fs_.pool.check_writable());
   if (!has_words()) return fail(EUCLEAN, "%s: %s", why_no_words_.c_str(), way_out_of_set);

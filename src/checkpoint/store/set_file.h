@@ -38,6 +38,8 @@ class SetFile {
   [[nodiscard]] uint64_t newest_committed() const;
   // Flushed, and durable with the next fence.
   void note_newest(uint64_t sequence) const;
+  // Called before this version is dropped: from now on nobody misses it. Durable.
+  [[nodiscard]] Status forget_newest(uint64_t sequence) const;
   // False: the file is so damaged that no run can use the set; its versions can be looked at.
   [[nodiscard]] bool has_words() const { return why_no_words_.empty(); }
   // A word that processes of a run share; valid as long as this object. EROFS in a pool that is

@@ -130,6 +130,11 @@ TEST_F(SetFileTest, TheNewestVersionIsNoted) {
   EXPECT_EQ(set->newest_committed(), 0U);
   set->note_newest(7);
   EXPECT_EQ(make("field")->newest_committed(), 7U);
+  EXPECT_TRUE(set->forget_newest(6).ok());
+  EXPECT_EQ(set->newest_committed(), 7U) << "another version is dropped";
+  EXPECT_TRUE(set->forget_newest(7).ok());
+  EXPECT_EQ(set->newest_committed(), 0U);
+  set->note_newest(7);
   const auto word = set->word(set_newest_offset);
   ASSERT_TRUE(word.ok());
   fs->pool.store(**word, 5);

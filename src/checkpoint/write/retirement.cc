@@ -67,6 +67,7 @@ void Retirement::note_partner_level(const KnownVersion& known) {
 Status Retirement::drop(uint64_t sequence) {
   const auto known = catalogue_.take(sequence);
   if (!known || !run_.is_leader()) return Status();
+  CAIRN_TRY(run_.set().forget_newest(sequence));
   for (const uint32_t number : known->slots()) {
     CAIRN_TRY_ASSIGN(slot, shelf_.get(number));
     CAIRN_TRY(slot->retire());

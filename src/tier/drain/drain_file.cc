@@ -148,9 +148,8 @@ Tried write_aside(const DrainName& item, Aside* aside) {
   aside->mark = has_ticked && item.map.inode->links.load() == 1 &&
                 !file::is_pinned(item.state.fs, item.map.number);
   const file::Attributes wanted = attributes_now(item.state.fs, item.map);
-  // Something else may have got the name and the number of the file since it was listed. The next
-  // drain takes it for what it is.
-  if ((wanted.mode & S_IFMT) >> 12 != item.listed.type) return Tried::failed;
+  // A directory may have got the name and the number of the file since it was listed.
+  if (S_ISDIR(wanted.mode)) return Tried::failed;
   aside->rights = noted_rights(wanted.uid, wanted.gid, wanted.mode);
   Status status = announce_aside(item, *aside);
   const uint64_t done = item.state.done;

@@ -16,7 +16,7 @@ namespace cairn::tier {
 namespace {
 
 struct Sync {
-  int fd = -1;
+  int fd = -1;  // -1: of something without one, which the sync of its directory makes durable
   int64_t result = 0;
 };
 
@@ -49,7 +49,7 @@ class AtOnce {
   static void* work(void* all) {
     auto* const self = static_cast<AtOnce*>(all);
     for (size_t i = self->next_++; i < self->all_.size(); i = self->next_++)
-      self->all_[i].result = sys::fsync(self->all_[i].fd);
+      if (self->all_[i].fd >= 0) self->all_[i].result = sys::fsync(self->all_[i].fd);
     return nullptr;
   }
   std::vector<Sync>& all_;
