@@ -218,7 +218,7 @@ void need() {
   options.interval_ns = 20'000'000;
   cairn_checkpoint* const checkpoint = open_field(options);
   state.define(checkpoint);
-  constexpr int steps = 400;
+  constexpr int steps = 2000;
   std::vector<int64_t> yes;
   for (int64_t step = 1; step <= steps; ++step) {
     if (step % 7 == rank % 7) usleep(1000);

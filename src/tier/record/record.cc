@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "file/data/io.h"
 #include "file/data/sync.h"
@@ -185,6 +186,8 @@ Status for_each_record(
   if (*covers == 0) return Status();
   auto inode = file::live_inode(fs, *covers);
   if (!inode.ok()) return inode.status();
+  // A record that is written anew meanwhile may be listed at its old place and at its new one.
+  std::set<std::string> visited;
   return for_each_name(fs, {*inode, *covers}, false, [&](const file::Listed& listed) -> Status {
     const std::string file = name_of(listed);
     const std::string end = suffix;
@@ -194,7 +197,7 @@ Status for_each_record(
     auto record = read_record(fs, *covers, name);
     if (record.code() == ENOENT) return Status();  // the cover was discarded just now
     if (!record.ok()) return record.status();
-    return visit(name, *record);
+    return visited.insert(name).second ? visit(name, *record) : Status();
   });
 }
 

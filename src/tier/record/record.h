@@ -52,7 +52,7 @@ Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std
 Status write_record(file::FileSystem& fs, uint64_t covers, const std::string& name,
                     const CoverRecord& record);
 Status remove_record(file::FileSystem& fs, uint64_t covers, const std::string& name);
-// Calls visit(name, record) for each cover of the pool.
+// Calls visit(name, record) once for each cover of the pool.
 Status for_each_record(
     file::FileSystem& fs,
     const std::function<Status(const std::string& name, const CoverRecord& record)>& visit);
