@@ -13,7 +13,7 @@
 namespace cairn::cli {
 namespace {
 
-// The one topic that is no command.
+// The only help topic that is not a command.
 constexpr const char* configuration_topic = "configuration";
 
 const CommandDescription& find_command(const CommandDescription& root,

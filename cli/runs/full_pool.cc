@@ -8,7 +8,7 @@
 namespace cairn::cli {
 namespace {
 
-// What makes room in a full pool, for messages.
+// Names the commands that make room in a full pool.
 std::string how_to_make_room(const Pool& pool) {
   std::string text;
   for (const CoverEntry& cover : list_covers(pool))
@@ -18,8 +18,8 @@ std::string how_to_make_room(const Pool& pool) {
   return text.empty() ? fmt::format("`cairn pool grow {}` gives it more", pool.path()) : text;
 }
 
-// Ends the cover of the directory if everything is drained and no process uses it. That frees what
-// the pool cannot evict.
+// Ends the cover of the directory if everything is drained and no process uses it. That frees
+// blocks that eviction cannot free.
 bool end_drained(const Pool& pool, const std::string& directory) {
   const auto cover = cover_of(pool, directory);
   return cover && cover->all_drained && !cover->in_use && Cover::join(pool, directory).end();

@@ -163,9 +163,9 @@ typedef struct cairn_shortage {
 } cairn_shortage;
 CAIRN_API int cairn_pool_get_shortage(cairn_pool* pool, cairn_shortage* shortage);
 
-/* What the machine's memory, and the memory limits of the caller's cgroup and of those above it,
- * leave. UINT64_MAX: that is unknown, or there is no limit. A pool in memory that is larger than
- * cgroup_left is refused. */
+/* The memory that is left on the machine, and within the memory limits of the caller's cgroup and
+ * of those above it. UINT64_MAX: unknown, or there is no limit. cairn_pool_create() refuses a pool
+ * in memory that is larger than cgroup_left. */
 typedef struct cairn_memory_left {
   uint32_t struct_size; /* sizeof(cairn_memory_left), set by the caller */
   uint32_t reserved;

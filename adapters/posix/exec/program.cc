@@ -180,9 +180,9 @@ static int check_interpreter_outside(const char* path) {
   return error;
 }
 
-// A script is given to its interpreter here, a program gets libraries of the cover. Handlers of
-// faults start a debugger on stacks of a few pages: what needs much room is no part of frames that
-// do not need it, whichever compiler there is.
+// Passes a script to its interpreter, and gives a program the libraries that lie in the cover.
+// Fault handlers start a debugger on stacks of a few pages. This function is never inlined, so that
+// its buffers are not part of a frame that does not need them.
 [[gnu::noinline]] static int run_needing(const OutsideFile& file, char* const* arguments,
                                          char* const* environment, int depth) {
   char head[kHead];

@@ -137,7 +137,7 @@ void Needs::refuse(const char* path, int error, const char* why) {
   error_ = error;
 }
 
-// What does not lie in the cover may need what does. True: its DT_SONAME is `name`.
+// A library outside the cover may need one inside it. Returns true if its DT_SONAME is `name`.
 bool Needs::look_outside(const char* path, const Above* above, Names* names, const char* name) {
   if (depth_ >= kDeepest) return false;
   const int fd = real::open(path, kToLookAt, 0);

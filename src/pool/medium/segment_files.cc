@@ -29,7 +29,8 @@ uint64_t cause_of(const media::MemoryShare& share, const std::string& path) {
 }
 
 // Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking
-// takes 90 us, so a good answer serves for as much as a small part of what it found.
+// takes 90 us, so a good answer serves for as much as a small part of what it found. All processes
+// that use the pool together may take a quarter of it without asking again.
 Status check_share(Pool& pool, uint64_t size) {
   static std::atomic<int64_t> granted{0};
   if (granted.fetch_sub(static_cast<int64_t>(size)) >= static_cast<int64_t>(size)) return Status();
@@ -42,7 +43,14 @@ Status check_share(Pool& pool, uint64_t size) {
                 static_cast<unsigned long long>(size),
                 (is_its_own ? pool.path : share->limited_by).c_str());
   }
-  granted.store(static_cast<int64_t>(std::min<uint64_t>(share->bytes / 32, 64ULL << 20)));
+  uint64_t lanes = 1;
+  if (pool.state != nullptr)
+    pool.for_each_lane([&](uint32_t) {
+      ++lanes;
+      return true;
+    });
+  const uint64_t part = share->bytes / std::max<uint64_t>(32, 4 * lanes);
+  granted.store(static_cast<int64_t>(std::min<uint64_t>(part, 64ULL << 20)));
   return Status();
 }
 
