@@ -51,6 +51,7 @@ class FullPool(CoverCase):
                 stderr=subprocess.DEVNULL) as run:
             count = int(run.stdout.readline())
             os.killpg(run.pid, signal.SIGKILL)
+            run.stdout.read()  # until no process of the run is left
         return count
 
     def count(self, *options, **more):
