@@ -18,7 +18,7 @@ namespace cairn::bench {
 namespace {
 
 // What an MPI needs to give a window between hosts with MPI_THREAD_MULTIPLE
-// (docs/design/one-sided.md). Not MPICH 4.0, which hangs between hosts in too many runs.
+// (docs/design/decisions/one-sided.md). Not MPICH 4.0, which hangs between hosts in too many runs.
 struct Launch {
   const char* mpi;
   const char* settings;
