@@ -8,7 +8,7 @@
 
 namespace cairn::format {
 
-// A redo record: words to be stored, as one atomic change (docs/format/redo.md).
+// A redo record: words to be stored, as one atomic change (docs/format/lane.md).
 inline constexpr unsigned redo_words = 44;
 struct RedoStep {
   Word address;  // segment << 40 | byte offset in the segment
