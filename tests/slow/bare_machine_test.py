@@ -36,8 +36,9 @@ if [ -n "$cache" ]; then
   mkdir -p "$tree/root/.cache/ccache"
   mount --bind "$cache" "$tree/root/.cache/ccache"
 fi
-exec chroot "$tree" env -i HOME=/root PATH=/root/.local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  LANG=C.UTF-8 CCACHE_BASEDIR=/ CCACHE_NOHASHDIR=1 CCACHE_READONLY=1 \
+exec chroot "$tree" env -i HOME=/root LANG=C.UTF-8 \
+  PATH=/root/.local/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  CCACHE_BASEDIR=/ CCACHE_NOHASHDIR=1 CCACHE_READONLY=1 \
   bash -eu -o pipefail -c "cd /root/cairn; $1"
 """
 
