@@ -1,6 +1,7 @@
 # How tests are found.
 #
-#   *_test.cc beside the code and below tests/   one GoogleTest binary per file, one ctest entry
+#   *_test.cc beside the code and below tests/   one GoogleTest program per folder of src/ and of
+#                                                tests/, one ctest entry per file
 #   tests/**/*_test.c                            a plain C program against libcairn.so; 0 is success
 #   tests/**/*_test.sh, *_test.py                scripts; exit code 77 says "skipped"
 #   tests/**/*_program.cc, *_program.c           helper executables for tests: $CAIRN_TEST_DIR/GROUP/NAME
@@ -87,23 +88,41 @@ function(cairn_group_target group target)
   add_dependencies(${name} ${target})
 endfunction()
 
-# One GoogleTest binary from `file`, built into tests/GROUP/.
-function(cairn_unit_test file)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP" "SOURCES;LIBRARIES;INCLUDES")
-  get_filename_component(stem ${file} NAME_WE)
-  string(REPLACE "/" "_" prefix ${arg_GROUP})
-  set(target ${prefix}_${stem})
-  add_executable(${target} ${file} ${arg_SOURCES})
+# One GoogleTest program of all FILES below `base`: tests/GROUP/unit_tests, or tests/GROUP/tests for
+# those of tests/. Each file has a ctest entry, whose command is a link to the program: under that
+# name it runs the tests of that file.
+function(cairn_unit_tests group base)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FILES;SOURCES;LIBRARIES;INCLUDES")
+  if(NOT arg_FILES)
+    return()
+  endif()
+  set(program unit_tests)
+  if(base MATCHES "^${CMAKE_SOURCE_DIR}/tests/")
+    set(program tests)
+  endif()
+  string(MAKE_C_IDENTIFIER ${group}_${program} target)
+  set(main ${CMAKE_SOURCE_DIR}/cmake/unit_tests.cc)
+  add_executable(${target} ${arg_FILES} ${arg_SOURCES} ${main})
   target_link_libraries(${target} PRIVATE cairn_test_flags ${arg_LIBRARIES}
-    GTest::gtest GTest::gtest_main Threads::Threads)
+    GTest::gtest Threads::Threads)
   # Fixtures are in tests/support.
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${arg_INCLUDES})
   set_target_properties(${target} PROPERTIES
-    OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${arg_GROUP})
+    OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${group})
   cairn_precompile(${target} test)
-  add_test(NAME ${arg_GROUP}/${stem} COMMAND ${target})
-  cairn_test_properties(${arg_GROUP}/${stem} ${arg_GROUP})
-  cairn_group_target(${arg_GROUP} ${target})
+  foreach(file IN LISTS arg_FILES)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${base})
+    cmake_path(REMOVE_EXTENSION file OUTPUT_VARIABLE name)
+    cmake_path(GET file PARENT_PATH room)
+    set(link ${CAIRN_TEST_DIR}/${group}/${name})
+    file(MAKE_DIRECTORY ${CAIRN_TEST_DIR}/${group}/${room})
+    file(CREATE_LINK ${CAIRN_TEST_DIR}/${group}/${program} ${link} SYMBOLIC)
+    add_test(NAME ${group}/${name} COMMAND ${link})
+    cmake_path(SET in NORMALIZE ${group}/${room})
+    string(REGEX REPLACE "/$" "" in ${in})
+    cairn_test_properties(${group}/${name} ${in})
+    cairn_group_target(${in} ${target})
+  endforeach()
 endfunction()
 
 # Everything below tests/.
@@ -183,14 +202,14 @@ function(cairn_tests)
         OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${group})
       cairn_group_target(${group} ${prefix}_${stem})
     endforeach()
-    foreach(file IN LISTS tests_${prefix})
-      if(file MATCHES "\\.cc$")
-        cairn_unit_test(${file} GROUP ${group} SOURCES ${objects}
-          LIBRARIES cairn_capi ${CMAKE_DL_LIBS} INCLUDES ${see})
-      else()
-        cairn_c_test(${file} ${group} ${prefix})
-      endif()
+    set(c_tests ${tests_${prefix}})
+    list(FILTER c_tests INCLUDE REGEX "\\.c$")
+    list(REMOVE_ITEM tests_${prefix} ${c_tests})
+    foreach(file IN LISTS c_tests)
+      cairn_c_test(${file} ${group} ${prefix})
     endforeach()
+    cairn_unit_tests(${group} ${root}/${group} FILES ${tests_${prefix}} SOURCES ${objects}
+      LIBRARIES cairn_capi ${CMAKE_DL_LIBS} INCLUDES ${see})
   endforeach()
 
   file(GLOB programs CONFIGURE_DEPENDS ${root}/fortran/*_program.F90)

@@ -28,9 +28,11 @@ endforeach()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS callers texts turn)
-    set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/base/${part})
-    cairn_unit_test(${part}_test.cc GROUP mpiio/backend/base SOURCES ${part}.cc
-      INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
-  endforeach()
+  set(base ${CMAKE_CURRENT_LIST_DIR}/backend/base)
+  set(parts callers texts turn)
+  list(TRANSFORM parts PREPEND ${base}/)
+  list(TRANSFORM parts APPEND .cc OUTPUT_VARIABLE sources)
+  list(TRANSFORM parts APPEND _test.cc OUTPUT_VARIABLE tests)
+  cairn_unit_tests(mpiio/backend/base ${base} FILES ${tests} SOURCES ${sources}
+    INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
 endif()

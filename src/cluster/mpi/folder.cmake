@@ -28,10 +28,10 @@ endif()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS ranks/processes ranks/roster loader/loaded_objects)
-    cmake_path(GET part PARENT_PATH room)
-    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${part})
-    cairn_unit_test(${part}_test.cc GROUP cluster/mpi/${room} SOURCES ${part}.cc
-      INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-  endforeach()
+  set(parts ranks/processes ranks/roster loader/loaded_objects)
+  list(TRANSFORM parts PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+  list(TRANSFORM parts APPEND .cc OUTPUT_VARIABLE sources)
+  list(TRANSFORM parts APPEND _test.cc OUTPUT_VARIABLE tests)
+  cairn_unit_tests(cluster/mpi ${CMAKE_CURRENT_LIST_DIR} FILES ${tests} SOURCES ${sources}
+    INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 endif()
