@@ -22,6 +22,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags cairn_mpi_${mpi})
   cairn_precompile(cairn_mpiio_${mpi} product)
+  cairn_compile_by_room(cairn_mpiio_${mpi})
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--unresolved-symbols=ignore-all)
 endforeach()

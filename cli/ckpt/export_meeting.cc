@@ -19,7 +19,7 @@ constexpr const char* places_name = "places";
 // Another release may lay a file out in another way.
 constexpr int record_format = 1;
 // Counts of a million ranks are some 16 MiB.
-constexpr uint64_t most_of_record = uint64_t{256} << 20;
+constexpr uint64_t most_of_meeting = uint64_t{256} << 20;
 constexpr uint64_t most_of_mark = 4096;
 
 std::string numbered(const char* what, uint32_t part) {
@@ -49,7 +49,7 @@ ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
 // False: it is not there. Throws if it cannot be one of this version.
 bool ExportMeeting::read(const std::string& name, Json* record) const {
   std::string text;
-  if (!directory_.read(name, most_of_record, &text)) {
+  if (!directory_.read(name, most_of_meeting, &text)) {
     if (!is_there(directory_, name)) return false;
     fail("{}/{}: cannot be read", path(), name);
   }

@@ -16,7 +16,7 @@
 namespace cairn::cli {
 namespace {
 
-struct Arguments {
+struct ChangeArguments {
   std::vector<std::string> paths;
   std::string at;
   std::string mode;
@@ -24,7 +24,7 @@ struct Arguments {
 };
 
 // A directory that is being removed, with what is in it.
-struct Level {
+struct TreeLevel {
   cairn_ino base;    // the directory where `path` begins
   std::string path;  // of this directory
   std::string shown;
@@ -44,10 +44,10 @@ bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, cons
   }
   PoolTree tree(pool, "rm", st.ino);
   // The directories that the walk is in; without recursion, so that the stack does not grow.
-  std::vector<Level> way;
+  std::vector<TreeLevel> way;
   way.push_back({base, path, shown, st.ino, tree.names(st.ino, shown)});
   while (!way.empty()) {
-    Level& level = way.back();
+    TreeLevel& level = way.back();
     if (level.next == level.names.size()) {
       const int result = cairn_rmdir(pool.get(), level.base, level.path.c_str());
       // If a name in the directory could not be removed, a message has said so.
@@ -81,8 +81,7 @@ std::string path_below(const std::string& directory, const std::string& given) {
   while (path.ends_with("/")) path.pop_back();
   for (const fs::path& part : fs::path(given))
     if (part == "..") usage_error("{}: invalid path: '..' is not allowed here", given);
-  if (!path.starts_with(directory + "/"))
-    usage_error("{}: is not below {}", given, directory);
+  if (!path.starts_with(directory + "/")) usage_error("{}: is not below {}", given, directory);
   return path.substr(directory.size() + 1);
 }
 
@@ -102,7 +101,7 @@ int look_below(const Pool& pool, cairn_ino top, const std::string& path, const s
 }
 
 // Removes files of a covered directory, which the system's `rm` reaches only in a run.
-int remove_covered(const Config& config, bool json, const Arguments& arguments) {
+int remove_covered(const Config& config, bool json, const ChangeArguments& arguments) {
   const std::string directory = real_directory(arguments.at);
   const auto found = find_cover(config, directory);
   if (!found)
@@ -130,7 +129,7 @@ int remove_covered(const Config& config, bool json, const Arguments& arguments) 
   return all ? exit_ok : exit_failed;
 }
 
-int remove_command(const Config& config, bool json, const Arguments& arguments) {
+int remove_command(const Config& config, bool json, const ChangeArguments& arguments) {
   if (!arguments.at.empty()) return remove_covered(config, json, arguments);
   Pools pools(config, 0);
   uint64_t removed = 0;
@@ -163,7 +162,7 @@ void make_directory(const Pool& pool, const std::string& path, uint32_t mode,
   check(result, path);
 }
 
-int mkdir_command(const Config& config, bool json, const Arguments& arguments) {
+int mkdir_command(const Config& config, bool json, const ChangeArguments& arguments) {
   Pools pools(config, 0);
   const uint32_t mode = arguments.mode.empty() ? 0777 & ~022U : parse_mode(arguments.mode);
   for (const std::string& text : arguments.paths) {
@@ -180,7 +179,7 @@ int mkdir_command(const Config& config, bool json, const Arguments& arguments) {
   return exit_ok;
 }
 
-int move_command(const Config& config, bool json, Arguments arguments) {
+int move_command(const Config& config, bool json, ChangeArguments arguments) {
   if (arguments.paths.size() < 2)
     usage_error("missing destination: mv takes one or more sources and a destination");
   Pools pools(config, 0);
@@ -209,9 +208,9 @@ int move_command(const Config& config, bool json, Arguments arguments) {
 }  // namespace
 
 void add_change_commands(CLI::App& root, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ChangeArguments>();
   const auto add = [&](const char* name, const char* summary, const char* prose,
-                       int (*action)(const Config&, bool, const Arguments&)) {
+                       int (*action)(const Config&, bool, const ChangeArguments&)) {
     CLI::App* command = add_command(root, context, name, summary, prose);
     command->callback([&context, arguments, action] {
       context.action = [&context, arguments, action] {
@@ -244,7 +243,7 @@ void add_change_commands(CLI::App& root, Context& context) {
       add("mv", "Rename files within a pool.",
           "The last PATH is the destination: a new name, or a directory to move the others into. "
           "Each rename is atomic: if a process is killed, the rename is done or not done.",
-          [](const Config& config, bool json, const Arguments& given) {
+          [](const Config& config, bool json, const ChangeArguments& given) {
             return move_command(config, json, given);
           });
   mv->add_flag("-n,--no-replace", arguments->no_replace, "Fail if the destination exists.");

@@ -17,7 +17,7 @@
 namespace cairn::cli {
 namespace {
 
-struct Arguments {
+struct CopyArguments {
   std::vector<std::string> paths;
   bool recursive = false, preserve = false, sync = false;
 };
@@ -49,7 +49,7 @@ class Met {
 
 class Copier {
  public:
-  Copier(Side& from, Side& to, const Arguments& arguments, Totals& totals, Progress& progress,
+  Copier(Side& from, Side& to, const CopyArguments& arguments, Totals& totals, Progress& progress,
          uint64_t expected)
       : from_(from),
         to_(to),
@@ -144,7 +144,7 @@ class Copier {
 
   Side& from_;
   Side& to_;
-  const Arguments& arguments_;
+  const CopyArguments& arguments_;
   Totals& totals_;
   Progress& progress_;
   uint64_t expected_;
@@ -180,7 +180,7 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
   return bytes;
 }
 
-int copy_command(const Config& config, bool json, const Arguments& arguments) {
+int copy_command(const Config& config, bool json, const CopyArguments& arguments) {
   if (arguments.paths.size() < 2)
     usage_error("missing destination: cp takes one or more sources and a destination");
   std::vector<PoolPath> places;
@@ -242,7 +242,7 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
 }  // namespace
 
 void add_copy_command(CLI::App& root, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CopyArguments>();
   CLI::App* cp = add_command(
       root, context, "cp", "Copy files into, out of and between pools.",
       "The last PATH is the destination: a new name, or a directory to copy the others into. Paths "

@@ -16,7 +16,7 @@
 namespace cairn::cli {
 namespace {
 
-struct Arguments {
+struct ListArguments {
   std::vector<std::string> paths;
   bool as_long = false, all = false, recursive = false, summary = false, bytes = false;
 };
@@ -27,7 +27,7 @@ std::string size_text(uint64_t size, bool bytes) {
 
 class Lister {
  public:
-  Lister(const Config& config, bool json, const Arguments& arguments)
+  Lister(const Config& config, bool json, const ListArguments& arguments)
       : pools_(config, 0), json_(json), arguments_(arguments) {}
 
   int run() {
@@ -120,13 +120,13 @@ class Lister {
 
   Pools pools_;
   bool json_;
-  const Arguments& arguments_;
+  const ListArguments& arguments_;
   Json list_ = Json::array();
   bool shown_ = false;
   bool failed_ = false;
 };
 
-int stat_command(const Config& config, bool json, const Arguments& arguments) {
+int stat_command(const Config& config, bool json, const ListArguments& arguments) {
   Pools pools(config, 0);
   Json all = Json::array();
   for (const std::string& text : arguments.paths) {
@@ -163,7 +163,7 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
   return exit_ok;
 }
 
-int cat_command(const Config& config, const Arguments& arguments) {
+int cat_command(const Config& config, const ListArguments& arguments) {
   Pools pools(config, 0);
   std::vector<char> buffer(4 << 20);
   for (const std::string& text : arguments.paths) {
@@ -186,7 +186,7 @@ int cat_command(const Config& config, const Arguments& arguments) {
   return exit_ok;
 }
 
-int df_command(const Config& config, bool json, const Arguments& arguments) {
+int df_command(const Config& config, bool json, const ListArguments& arguments) {
   Table table({"POOL", "SIZE", "USED", "FREE", "USE", "FILES", "MEDIUM"}, {1, 2, 3, 4, 5});
   Json all = Json::array();
   std::vector<std::string> names = arguments.paths;
@@ -276,7 +276,7 @@ class DiskUsage {
   std::set<cairn_ino> seen_;  // a file with several names counts once
 };
 
-int du_command(const Config& config, bool json, const Arguments& arguments) {
+int du_command(const Config& config, bool json, const ListArguments& arguments) {
   Pools pools(config, 0);
   Table table({"TAKEN", "PATH"}, {0});
   Json all = Json::array();
@@ -301,7 +301,7 @@ int du_command(const Config& config, bool json, const Arguments& arguments) {
 }  // namespace
 
 void add_list_commands(CLI::App& root, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ListArguments>();
   const auto add = [&](const char* name, const char* summary, const char* prose, bool paths_needed,
                        std::function<int()> action) {
     CLI::App* command = add_command(root, context, name, summary, prose);

@@ -19,6 +19,7 @@
 #include <memory>
 
 #include "commands/command_line.h"
+#include "machine/environment.h"
 #include "machine/lifetime.h"
 #include "pools/place_lock.h"
 #include "pools/pool_owner.h"
@@ -45,11 +46,6 @@
 namespace cairn::cli {
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Does the program's path lie below `directory`? The file itself need not exist.
 bool lies_in(const std::string& program, const std::string& directory) {
   if (program.find('/') == std::string::npos) return false;
@@ -67,7 +63,7 @@ std::string other_spelling(const std::string& given, const std::string& real) {
   namespace fs = std::filesystem;
   fs::path path = given;
   if (path.is_relative()) {
-    const std::string here = variable("PWD");
+    const std::string here = environment_variable("PWD");
     std::error_code error;
     if (here.empty() || !fs::equivalent(here, ".", error)) return "";
     path = fs::path(here) / path;
@@ -104,7 +100,7 @@ struct Run {
     if (library->find_first_of(": ") != std::string::npos)
       fail("{}: the loader cannot preload from a path with blanks or colons", *library);
     std::vector<std::pair<std::string, std::string>> variables = {
-        {"LD_PRELOAD", preload_with(variable("LD_PRELOAD"), *library)},
+        {"LD_PRELOAD", preload_with(environment_variable("LD_PRELOAD"), *library)},
         {"CAIRN_COVER", directory},
         {"CAIRN_POOL", pool},
         {"CAIRN_RUN", this_run()},
@@ -139,7 +135,8 @@ struct Run {
     for (const std::string& path : {given, directory})
       if (path.find(':') != std::string::npos)
         usage_error("{}: a path with ':' in it cannot be covered", path);
-    if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
+    if (const std::string outer = environment_variable("CAIRN_COVER");
+        !outer.empty() && outer != directory)
       usage_error("{}: this process already runs under a cover of {}; one run covers one directory",
                   directory, outer);
     for (const std::string& pool : list_pools(context.config))
@@ -154,8 +151,8 @@ struct Run {
     refuse_pool_of_other(pool_of_run);
     const auto variables = environment(pool_of_run);
 
-    if (variable("CAIRN_COVER") == directory && named_by_environment())
-      return start(environment(variable("CAIRN_POOL")));
+    if (environment_variable("CAIRN_COVER") == directory && named_by_environment())
+      return start(environment(environment_variable("CAIRN_POOL")));
     const auto patience = std::chrono::seconds(is_one_of_several() ? 10 : 0);
     const std::string locks = lock_directory(pool_of_run);
     if (descends_from_run(lock_path(locks, cover_lock_name(directory)))) {
@@ -523,7 +520,7 @@ void add_run_command(CLI::App& root, Context& context) {
   run->prefix_command();
   run->callback([&context, arguments] {
     context.action = [&context, arguments] {
-      if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
+      if (arguments->directory.empty()) arguments->directory = environment_variable("CAIRN_COVER");
       if (arguments->directory.empty()) usage_error("missing --at DIR: the directory to serve");
       if (arguments->job.empty()) arguments->job = launcher_job();
       return Run{context,          arguments->directory, arguments->job,

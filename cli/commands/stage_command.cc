@@ -32,7 +32,7 @@ namespace {
 
 constexpr size_t longest_path = 8192;  // as that of a drain
 
-struct Arguments {
+struct StageArguments {
   std::string directory, from;
   std::vector<std::string> paths;
 };
@@ -64,7 +64,8 @@ void read_list(const std::string& file, std::vector<std::string>* paths) {
 }
 
 // The paths that the user named, below the directory; "." is the directory itself.
-std::vector<std::string> listed_paths(const Arguments& arguments, const std::string& directory) {
+std::vector<std::string> listed_paths(const StageArguments& arguments,
+                                      const std::string& directory) {
   std::vector<std::string> given;
   if (!arguments.from.empty()) read_list(arguments.from, &given);
   for (const std::string& path : arguments.paths) {
@@ -242,7 +243,7 @@ class Stager {
 }  // namespace
 
 void add_stage_command(CLI::App& root, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<StageArguments>();
   CLI::App* stage = add_command(
       root, context, "stage", "Bring files into memory before a job reads them.",
       "Copies files of DIR into a pool. The next `cairn run --at DIR` with the same pool finds "

@@ -10,15 +10,11 @@
 #include <sstream>
 
 #include "doctor/doctor.h"
+#include "machine/environment.h"
 #include "process/preload.h"
 
 namespace cairn::cli {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // NAME of each lib/cairn/mpiio_NAME.so.
 std::set<std::string> back_ends() {
@@ -47,7 +43,7 @@ std::string back_end_of(const std::string& program) {
 
 void look_at_launchers(const std::set<std::string>& names, Findings& all) {
   std::set<std::string> seen;
-  std::istringstream directories(variable("PATH"));
+  std::istringstream directories(environment_variable("PATH"));
   for (std::string directory; std::getline(directories, directory, ':');) {
     for (const char* name : {"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi",
                              "mpirun.mpich", "mpiexec.mpich"}) {
@@ -82,8 +78,8 @@ void look_at_hosts(Findings& all) {
   } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                    {"PMI_SIZE", "MPI_LOCALNRANKS"}};
   for (const auto& launcher : launchers) {
-    const std::string ranks = variable(launcher.ranks);
-    const std::string here = variable(launcher.here);
+    const std::string ranks = environment_variable(launcher.ranks);
+    const std::string here = environment_variable(launcher.here);
     if (ranks.empty() || here.empty()) continue;
     all.push_back({Level::fine, "MPI job",
                    fmt::format("{} ranks, {} of them on this host{}", ranks, here,
@@ -91,7 +87,7 @@ void look_at_hosts(Findings& all) {
     return;
   }
   for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}) {
-    const std::string nodes = variable(name);
+    const std::string nodes = environment_variable(name);
     if (nodes.empty()) continue;
     all.push_back({Level::fine, "MPI job",
                    fmt::format("{} {}{}", nodes, nodes == "1" ? "node" : "nodes",

@@ -25,7 +25,7 @@ std::string escape(const std::string& text) {
   return result;
 }
 
-std::string prose(const CommandDescription& command) {
+std::string formatted_prose(const CommandDescription& command) {
   std::string text;
   for (const std::string& paragraph : command.prose) {
     if (paragraph.starts_with("  "))
@@ -67,7 +67,7 @@ std::string man_page(const CommandDescription& command) {
   if (command.path.size() > 1)
     for (const CommandDescription& below : command.commands)
       text += ".B " + escape(below.synopsis()) + "\n.br\n";
-  text += ".SH DESCRIPTION\n" + prose(command);
+  text += ".SH DESCRIPTION\n" + formatted_prose(command);
 
   if (command.path.size() == 1) {
     text += ".SH COMMANDS\n";
@@ -76,7 +76,7 @@ std::string man_page(const CommandDescription& command) {
   } else {
     for (const CommandDescription& below : command.commands)
       text += fmt::format(".SH {}\n{}\n", escape(below.title()), escape(below.summary)) +
-              prose(below) + own_options(below);
+              formatted_prose(below) + own_options(below);
   }
   if (const std::string own = own_options(command); !own.empty()) text += ".SH OPTIONS\n" + own;
   text += ".SH COMMON OPTIONS\n";

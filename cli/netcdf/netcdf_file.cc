@@ -19,9 +19,6 @@ constexpr uint64_t aligned_from = 65536;
 constexpr uint64_t alignment = 4096;
 // An object's header has no room for more entries; readers do not need them.
 constexpr size_t most_references = 4000;
-// The prefix of a variable that has the name of a dimension but more dimensions than that.
-constexpr const char* non_coordinate = "_nc4_non_coord_";
-constexpr const char* no_variable = "This is a netCDF dimension but not a netCDF variable.";
 
 // Attributes that HDF5 and netCDF set themselves, or that are written in another form.
 constexpr std::array<std::string_view, 9> reserved = {"CLASS",
@@ -75,7 +72,8 @@ std::vector<NetcdfPlace> NetcdfFile::add_variables(const std::vector<CkptVariabl
                     [&](const NetcdfDimension& dimension) {
                       return dimension.name == one.name && !dimension.coordinate;
                     });
-    names.push_back(is_name_taken && !is_beside ? non_coordinate + one.name : one.name);
+    names.push_back(is_name_taken && !is_beside ? std::string(non_coordinate) + one.name
+                                                : one.name);
   }
   if (!is_beside) {
     for (const NetcdfDimension& dimension : dimensions.dimensions) {

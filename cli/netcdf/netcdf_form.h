@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "netcdf/hdf5_library.h"
 
@@ -10,6 +11,12 @@ namespace cairn::cli {
 
 // Types that netCDF cannot read make its library refuse the whole file, so they go to another one.
 inline constexpr const char* beside_suffix = ".long-double.h5";
+
+// The prefix of a variable that has the name of a dimension but more dimensions than that.
+inline constexpr std::string_view non_coordinate = "_nc4_non_coord_";
+// The NAME of a dimension without a variable, before its size.
+inline constexpr std::string_view no_variable =
+    "This is a netCDF dimension but not a netCDF variable.";
 
 struct NetcdfForm {
   // netCDF cannot read a file that holds such a type: it goes to an HDF5 file beside.

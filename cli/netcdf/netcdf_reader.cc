@@ -17,8 +17,6 @@
 namespace cairn::cli {
 namespace {
 
-constexpr std::string_view non_coordinate = "_nc4_non_coord_";
-constexpr std::string_view no_variable = "This is a netCDF dimension but not a netCDF variable.";
 constexpr std::array<std::string_view, 10> of_the_format = {"CLASS",
                                                             "NAME",
                                                             "DIMENSION_LIST",

@@ -7,13 +7,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "machine/environment.h"
+
 namespace cairn::cli {
 namespace {
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
@@ -77,10 +74,10 @@ bool is_in_container(const std::string& root) {
 }  // namespace
 
 std::string what_ends_background(const std::string& root) {
-  if (const std::string job = variable("SLURM_JOB_ID"); !job.empty())
+  if (const std::string job = environment_variable("SLURM_JOB_ID"); !job.empty())
     return slurm_job_end(root, job);
   for (const char* name : {"PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
-    if (const std::string job = variable(name); !job.empty())
+    if (const std::string job = environment_variable(name); !job.empty())
       return fmt::format("the batch system may end it with job {}", job);
   if (is_in_container(root)) return "it ends with this container, or PID namespace";
   return "";

@@ -8,15 +8,11 @@
 #include <iterator>
 #include <vector>
 
+#include "machine/environment.h"
 #include "process/process.h"
 
 namespace cairn::cli {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::vector<std::string> arguments_of(const std::string& command_line) {
   std::vector<std::string> arguments;
@@ -51,52 +47,56 @@ std::string control_port_of(const std::string& command_line) {
 std::string launcher_job() {
   for (const char* name :
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
-    if (std::string job = variable(name); !job.empty()) return job;
+    if (std::string job = environment_variable(name); !job.empty()) return job;
   // Open MPI 4: a random number of each mpirun. In its PMIX_NAMESPACE only 16 bits differ between
   // jobs.
-  if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
+  if (std::string key = environment_variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
     return "openmpi-" + key;
   // Open MPI 5 and other PMIx launchers: "prterun-HOST-PID@1".
-  if (std::string name = variable("PMIX_NAMESPACE"); !name.empty()) return "pmix-" + name;
+  if (std::string name = environment_variable("PMIX_NAMESPACE"); !name.empty())
+    return "pmix-" + name;
   return hydra_job();
 }
 
 std::string launch_id() {
-  if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
+  if (std::string key = environment_variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
     return "openmpi-" + key;
   // The namespace holds a process number, which another launcher may get later. The server's
   // address also holds a port.
-  if (std::string name = variable("PMIX_NAMESPACE"); !name.empty()) {
+  if (std::string name = environment_variable("PMIX_NAMESPACE"); !name.empty()) {
     for (const char* server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3"})
-      if (const std::string uri = variable(server); !uri.empty()) return "pmix-" + name + "-" + uri;
+      if (const std::string uri = environment_variable(server); !uri.empty())
+        return "pmix-" + name + "-" + uri;
     return "pmix-" + name;
   }
   if (std::string hydra = hydra_job(); !hydra.empty()) return hydra;
-  if (std::string step = variable("SLURM_STEP_ID"); !step.empty())
-    return "slurm-" + variable("SLURM_JOB_ID") + "." + step;
-  if (std::string flux = variable("FLUX_JOB_ID"); !flux.empty()) return "flux-" + flux;
+  if (std::string step = environment_variable("SLURM_STEP_ID"); !step.empty())
+    return "slurm-" + environment_variable("SLURM_JOB_ID") + "." + step;
+  if (std::string flux = environment_variable("FLUX_JOB_ID"); !flux.empty()) return "flux-" + flux;
   return "";
 }
 
-std::string launcher_directory() { return is_rank() ? variable("PMIX_SERVER_TMPDIR") : ""; }
+std::string launcher_directory() {
+  return is_rank() ? environment_variable("PMIX_SERVER_TMPDIR") : "";
+}
 
 bool is_rank() {
   // Slurm's variables are left out: Slurm sets them also for a single task, such as a shell.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (!variable(name).empty()) return true;
+    if (!environment_variable(name).empty()) return true;
   return is_one_of_several();
 }
 
 bool is_first_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const std::string rank = variable(name); !rank.empty()) return rank == "0";
+    if (const std::string rank = environment_variable(name); !rank.empty()) return rank == "0";
   return true;
 }
 
 bool speaks_for_all() {
   if (!is_one_of_several()) return true;
   const auto number = [](const char* name) {
-    return std::strtol(variable(name).c_str(), nullptr, 10);
+    return std::strtol(environment_variable(name).c_str(), nullptr, 10);
   };
   struct Names {
     const char* all;
@@ -113,7 +113,7 @@ bool speaks_for_all() {
 
 bool is_one_of_several() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-    if (std::strtol(variable(name).c_str(), nullptr, 10) > 1) return true;
+    if (std::strtol(environment_variable(name).c_str(), nullptr, 10) > 1) return true;
   return false;
 }
 

@@ -12,14 +12,14 @@ namespace cairn {
 namespace {
 
 // Initial-exec: a preloaded library must not make the dynamic linker allocate on first use.
-thread_local __attribute__((tls_model("initial-exec"))) char detail[detail_capacity];
+thread_local __attribute__((tls_model("initial-exec"))) char last_text[detail_capacity];
 
 // Paths and names of others stand in details. Callers print them.
 void make_printable() {
   char text[detail_capacity];
-  const size_t length = std::strlen(detail);
-  std::memcpy(text, detail, length);
-  cairn_printable(detail, sizeof detail, text, length);
+  const size_t length = std::strlen(last_text);
+  std::memcpy(text, last_text, length);
+  cairn_printable(last_text, sizeof last_text, text, length);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void make_printable() {
 Status fail(int errno_value, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(detail, sizeof detail, format, arguments);
+  std::vsnprintf(last_text, sizeof last_text, format, arguments);
   va_end(arguments);
   make_printable();
   forget_long_text();
@@ -36,13 +36,13 @@ Status fail(int errno_value, const char* format, ...) {
 
 Status annotate(Status cause, const char* format, ...) {
   char before[detail_capacity];
-  std::memcpy(before, detail, sizeof before);
+  std::memcpy(before, last_text, sizeof before);
   va_list arguments;
   va_start(arguments, format);
-  int used = std::vsnprintf(detail, sizeof detail, format, arguments);
+  int used = std::vsnprintf(last_text, sizeof last_text, format, arguments);
   va_end(arguments);
   if (used >= 0 && used < detail_capacity) {
-    std::snprintf(detail + used, sizeof detail - static_cast<size_t>(used), ": %s", before);
+    std::snprintf(last_text + used, sizeof last_text - static_cast<size_t>(used), ": %s", before);
   }
   make_printable();
   if (has_long_text() && used >= 0) {
@@ -57,11 +57,11 @@ Status annotate(Status cause, const char* format, ...) {
   return cause;
 }
 
-const char* last_detail() { return has_long_text() ? long_text().c_str() : detail; }
+const char* last_detail() { return has_long_text() ? long_text().c_str() : last_text; }
 
 void clear_detail() {
   forget_long_text();
-  detail[0] = '\0';
+  last_text[0] = '\0';
 }
 
 }  // namespace cairn

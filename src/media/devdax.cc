@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t default_align = uint64_t{2} << 20;
 
-std::string resolve(const std::string& path) {
+std::string real_path(const std::string& path) {
   char resolved[PATH_MAX];
   return realpath(path.c_str(), resolved) != nullptr ? std::string(resolved) : std::string();
 }
@@ -77,15 +77,15 @@ Status refuse_mode(const char* path, const std::string& name, const std::string&
 }  // namespace
 
 Result<DaxDevice> inspect_dax(dev_t number, const char* path, const SystemRoot& root) {
-  std::string directory = resolve(root.path(device_link("char", number)));
-  std::string subsystem = last_part(resolve(directory + "/subsystem"));
+  std::string directory = real_path(root.path(device_link("char", number)));
+  std::string subsystem = last_part(real_path(directory + "/subsystem"));
   if (directory.empty() || subsystem != "dax") {
     return fail(ENODEV, "%s: a character device, but not a dax device; daxctl list shows those",
                 path);
   }
   DaxDevice device;
   device.name = last_part(directory);
-  std::string driver = last_part(resolve(directory + "/driver"));
+  std::string driver = last_part(real_path(directory + "/driver"));
   if (driver != "device_dax") return refuse_mode(path, device.name, driver);
   device.size = read_number(directory + "/size");
   device.align = read_number(directory + "/align");
@@ -102,8 +102,8 @@ Result<DaxDevice> inspect_dax(dev_t number, const char* path, const SystemRoot& 
 }
 
 Status refuse_block_device(dev_t number, const char* path, const SystemRoot& root) {
-  std::string directory = resolve(root.path(device_link("block", number)));
-  std::string owner = last_part(resolve(directory + "/device"));
+  std::string directory = real_path(root.path(device_link("block", number)));
+  std::string owner = last_part(real_path(directory + "/device"));
   std::string mode = read_line(directory + "/device/mode");
   if (owner.compare(0, 9, "namespace") == 0 || owner.compare(0, 3, "pfn") == 0 ||
       owner.compare(0, 3, "btt") == 0) {

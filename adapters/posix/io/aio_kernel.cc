@@ -61,8 +61,8 @@ struct Done {
   Done* next;
 };
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-Done* first;
-Done** last = &first;
+Done* first_done;
+Done** last = &first_done;
 std::atomic<int> waiting{0};   // events here
 std::atomic<int> sleeping{0};  // threads that may wait in the kernel
 
@@ -223,7 +223,7 @@ static int fetch(void* context, struct io_event* events, long most) {  // NOLINT
   if (waiting.load() == 0) return 0;
   int count = 0, error = 0;
   pthread_mutex_lock(&mutex);
-  for (Done** link = &first; *link != nullptr && count < most;) {
+  for (Done** link = &first_done; *link != nullptr && count < most;) {
     Done* done = *link;
     if (done->context != context) {
       link = &done->next;

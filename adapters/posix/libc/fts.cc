@@ -21,14 +21,14 @@ namespace {
 
 using namespace fts;  // NOLINT(google-build-using-namespace): the same idea, in two files
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t trees_mutex = PTHREAD_MUTEX_INITIALIZER;
 Tree* trees;
 
 Tree* tree_of(FTS* stream) {
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&trees_mutex);
   Tree* tree = trees;
   while (tree != nullptr && &tree->shown != stream) tree = tree->next;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&trees_mutex);
   return tree;
 }
 
@@ -150,7 +150,7 @@ bool plant(Tree& tree, char* const* paths) {
 
 }  // namespace
 
-void after_fork::free_trees() { pthread_mutex_init(&mutex, nullptr); }
+void after_fork::free_trees() { pthread_mutex_init(&trees_mutex, nullptr); }
 
 namespace serve {
 
@@ -172,10 +172,10 @@ FTS* fts_open(char* const* paths, int options, FtsOrder order) {
     fail(-error);
     return nullptr;
   }
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&trees_mutex);
   tree->next = trees;
   trees = tree;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&trees_mutex);
   return &tree->shown;
 }
 
@@ -241,11 +241,11 @@ int fts_set(FTS* stream, FTSENT* entry, int instruction) {
 int fts_close(FTS* stream) {
   Tree* tree = tree_of(stream);
   if (tree == nullptr) return real::fts_close(stream);
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&trees_mutex);
   Tree** link = &trees;
   while (*link != tree) link = &(*link)->next;
   *link = tree->next;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&trees_mutex);
   int back = has(*tree, FTS_NOCHDIR) ? 0 : serve::fchdir(stream->fts_rfd);
   free_tree(tree);
   return back;

@@ -17,10 +17,10 @@ namespace posix {
 
 constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
 
-AT_START_DATA static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+AT_START_DATA static pthread_mutex_t streams_mutex = PTHREAD_MUTEX_INITIALIZER;
 AT_START_DATA static Stream* buckets[64];
 
-void after_fork::free_streams() { pthread_mutex_init(&mutex, nullptr); }
+void after_fork::free_streams() { pthread_mutex_init(&streams_mutex, nullptr); }
 
 static Stream** bucket_of(FILE* file) {
   return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64];
@@ -28,27 +28,27 @@ static Stream** bucket_of(FILE* file) {
 
 Stream* stream_of(FILE* file) {
   if (file == nullptr || file->_fileno != kCookieFileno) return nullptr;
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&streams_mutex);
   Stream* stream = *bucket_of(file);
   while (stream != nullptr && stream->file != file) stream = stream->next;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&streams_mutex);
   return stream;
 }
 
 static void enter(Stream* stream) {
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&streams_mutex);
   Stream** bucket = bucket_of(stream->file);
   stream->next = *bucket;
   *bucket = stream;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&streams_mutex);
 }
 
 static void leave(Stream* stream) {
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&streams_mutex);
   Stream** link = bucket_of(stream->file);
   while (*link != nullptr && *link != stream) link = &(*link)->next;
   if (*link != nullptr) *link = stream->next;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&streams_mutex);
 }
 
 static Stream* find_stream_on(int fd) {
@@ -59,14 +59,14 @@ static Stream* find_stream_on(int fd) {
 }
 
 // A thread that closes a stream holds its lock when the stream is removed here, so no locked stream
-// is freed. A write may be a message to another node, so the mutex, which any call on a stream may
+// is freed. A write may be a message to another node, so the streams_mutex, which any call on a stream may
 // take, is not held meanwhile.
 Flushed flush_stream_on(int fd) {
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&streams_mutex);
   Stream* stream = find_stream_on(fd);
   FILE* const file = stream == nullptr ? nullptr : stream->file;
   const bool locked = file != nullptr && ftrylockfile(file) == 0;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&streams_mutex);
   if (file == nullptr) return Flushed::kNoStream;
   if (!locked) return Flushed::kBusy;
   if (__fpending(file) > 0) fflush_unlocked(file);

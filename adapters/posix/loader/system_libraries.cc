@@ -25,7 +25,7 @@ struct Head {
   uint32_t unused[5];
 };
 
-struct Library {
+struct CachedLibrary {
   int32_t flags;
   uint32_t name;  // both from the start of the file
   uint32_t path;
@@ -69,10 +69,10 @@ bool SystemLibraries::find_in_cache(const char* name, char* path) {
   if (size_ < sizeof head) return false;
   memcpy(&head, cache_, sizeof head);
   if (memcmp(head.magic, kMagic, sizeof head.magic) != 0 ||
-      head.count > (size_ - sizeof head) / sizeof(Library))
+      head.count > (size_ - sizeof head) / sizeof(CachedLibrary))
     return false;
   for (uint32_t i = 0; i < head.count; ++i) {
-    Library one;
+    CachedLibrary one;
     memcpy(&one, cache_ + sizeof head + i * sizeof one, sizeof one);
     if (one.processor == 0 && strcmp(text_at(one.name), name) == 0 &&
         snprintf(path, PATH_MAX, "%s", text_at(one.path)) < PATH_MAX && is_usable(path))

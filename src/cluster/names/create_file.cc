@@ -82,15 +82,13 @@ Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made
   return fail(ESTALE, "%s: another node has created it", path.c_str());
 }
 
-Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
-
 // The lock is held, and the name was just given here. Others give theirs without the lock, and look
 // for this one then: so no node's look is before all of them are made. EEXIST: another node has
 // one.
 Status settle_name(Job& job, const NewName& name, const file::Seen& seen, const Made* made) {
   Others others;
   const Status status = give_way(job, name, seen, made, &others);
-  if (status.code() == ESTALE) return is_there(name.path());
+  if (status.code() == ESTALE) return already_there(name.path());
   if (status.ok()) displace_on(job, others.path, others.removed);
   return status;
 }
@@ -154,7 +152,7 @@ Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
 // asked before, too.
 Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const std::string& path) {
   CAIRN_TRY_ASSIGN(other, is_remote(job, path));
-  if (other != 0) return is_there(path);
+  if (other != 0) return already_there(path);
   const bool is_first = map.inode->links.load() == 0;
   const NewName name(job, path, inode);
   CAIRN_TRY(link_here(job, inode, path));
@@ -162,7 +160,7 @@ Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const 
   if (!is_first || status.code() != EEXIST) return status;
   // Without a name again, it may get another one.
   CAIRN_TRY(file::set_flags(job.fs(), inode.number, format::flag_nameless, 0));
-  return is_there(path);
+  return already_there(path);
 }
 
 }  // namespace

@@ -17,29 +17,31 @@ Result<int> is_remote(Job& job, const std::string& path) {
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
 
-namespace {
+Status already_there(const std::string& path) {
+  return fail(EEXIST, "%s: file exists", path.c_str());
+}
 
-Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
+namespace {
 
 bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
 
 // `holder`: not what this node has.
 Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_shared) {
   CAIRN_TRY_ASSIGN(entry, local_entry(job, path));
-  if (holder != job.self() && entry.exists()) return is_there(path);
+  if (holder != job.self() && entry.exists()) return already_there(path);
   if (!is_shared) {
     const auto record = read_record(job.records(), path);
-    if (record.ok()) return is_there(path);
+    if (record.ok()) return already_there(path);
     if (!is_none(record.code())) return record.status();
   }
   NodeNumbers others = other_nodes(job);
   if (holder == job.self() || holder == job.nodes()) {
     CAIRN_TRY_ASSIGN(other, is_remote(job, path));
-    return other == 0 ? Status() : is_there(path);
+    return other == 0 ? Status() : already_there(path);
   }
   std::erase(others, holder);
   CAIRN_TRY_ASSIGN(has, has_file(job, others, path));
-  return has ? is_there(path) : Status();
+  return has ? already_there(path) : Status();
 }
 
 }  // namespace

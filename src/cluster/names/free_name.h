@@ -11,6 +11,8 @@
 
 namespace cairn::cluster {
 
+// The EEXIST of a name that a node has.
+Status already_there(const std::string& path);
 // Under the lock. EEXIST: a node has something of the name, or it is a shared file's.
 Status check_free(Job& job, const std::string& path);
 // Checks that the name is free; then rename() gives it to a file of node *holder (`nodes()`: to a

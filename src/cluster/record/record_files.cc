@@ -7,6 +7,7 @@
 
 #include "cluster/record/directories.h"
 #include "cluster/record/record.h"
+#include "cluster/record/records_directory.h"
 #include "tier/system/system.h"
 
 namespace cairn::cluster {
@@ -47,10 +48,6 @@ bool is_made_of(const std::string& name, const std::string& start, size_t digits
 
 std::string place_of(const std::string& directory, const std::string& path) {
   return directory + "/" + records_directory + "/" + path;
-}
-
-std::string joined(const std::string& above, const std::string& name) {
-  return above.empty() ? name : above + "/" + name;
 }
 
 bool is_regular(const sys::Descriptor& directory, const std::string& name, sys::FileStat* st) {

@@ -23,11 +23,11 @@ bool is_none(int64_t result) { return result == -ELOOP || result == -ENOTDIR || 
 
 const char* or_itself(const std::string& path) { return path.empty() ? "." : path.c_str(); }
 
+}  // namespace
+
 std::string joined(const std::string& above, const std::string& name) {
   return above.empty() ? name : above + "/" + name;
 }
-
-}  // namespace
 
 RecordsOf records_of(file::FileSystem& fs, const std::string& directory, const std::string& cover) {
   RecordsOf records(directory);

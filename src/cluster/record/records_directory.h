@@ -36,6 +36,8 @@ bool is_path_below(const std::string& path);
 // A path as messages tell it, which have little room: cut in the middle if it is long.
 std::string told(const std::string& path);
 
+// The path of `name` in the directory `above`, which may be "".
+std::string joined(const std::string& above, const std::string& name);
 // In the directory above: its path ("" for the top), and the name there.
 std::string above_of(const std::string& path);
 std::string name_in(const std::string& path);

@@ -11,21 +11,18 @@ std::string with_bytes(const std::string& path, const void* bytes, size_t size) 
   return path + '\0' + std::string(static_cast<const char*>(bytes), size);
 }
 
-Request request_of(Op op) {
+Request request_of(Op op, int64_t value) {
   Request request = {};
   request.op = op;
+  request.value = value;
   return request;
 }
-
-namespace {
 
 FileState state_in(const NodeAnswers::One& one) {
   FileState state;
   std::memcpy(&state, one.bytes, sizeof state);
   return state;
 }
-
-}  // namespace
 
 Result<RemoteFile> find_remote(Job& job, const std::string& path, bool asks_busy,
                                OtherNodes* around) {

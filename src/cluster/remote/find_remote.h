@@ -27,7 +27,9 @@ Result<RemoteFile> find_remote(Job& job, const std::string& path, bool asks_busy
 // step ahead for some process, so this many tries are enough.
 inline constexpr int most_nodes_asked = 1000;
 
-Request request_of(Op op);
+Request request_of(Op op, int64_t value = 0);
+// What a node says of a file.
+FileState state_in(const NodeAnswers::One& one);
 // The text of a request: a path, and what follows it.
 std::string with_bytes(const std::string& path, const void* bytes, size_t size);
 // Asks the node that has the file, and returns its number. ENOENT: no other node has it, though

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cluster/local/local_entry.h"
+#include "cluster/remote/find_remote.h"
 #include "cluster/rpc/broadcast.h"
 
 namespace cairn::cluster {
@@ -20,12 +21,6 @@ void let_go(const Job& job, uint32_t node, const FileState& state, bool writing)
   job.ask(node, request)
       .status()
       .ignore();  // a node that does not answer is told of by other calls
-}
-
-FileState state_in(const NodeAnswers::One& one) {
-  FileState state;
-  std::memcpy(&state, one.bytes, sizeof state);
-  return state;
 }
 
 // A file that is moving has its place in a few messages' time, unless who moves it was killed.

@@ -4,15 +4,10 @@
 #include <cstring>
 #include <vector>
 
+#include "cluster/remote/find_remote.h"
+
 namespace cairn::cluster {
 namespace {
-
-Request request_of(Op op, int64_t value = 0) {
-  Request request = {};
-  request.op = op;
-  request.value = value;
-  return request;
-}
 
 std::vector<uint8_t> gather(const iovec* vector, int count) {
   std::vector<uint8_t> bytes;

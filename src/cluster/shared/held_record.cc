@@ -9,7 +9,6 @@ namespace cairn::cluster {
 namespace {
 
 // Whose server it is, and where there.
-constexpr uint32_t keeper = 0;
 constexpr uint32_t open_groups = 0;
 
 uint64_t home_of(const Uuid& uuid) {

@@ -10,6 +10,9 @@
 
 namespace cairn::cluster {
 
+// The node whose server keeps the locks and counts of shared files.
+constexpr uint32_t keeper = 0;
+
 Status lock_record(const Job& job, const Uuid& uuid, const std::string& path);
 Status unlock_record(const Job& job, const Uuid& uuid);
 

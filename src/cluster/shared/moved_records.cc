@@ -11,8 +11,7 @@ namespace {
 
 namespace sys = tier::sys;
 
-// Whose server counts, and where there.
-constexpr uint32_t keeper = 0;
+// Where the keeper counts them.
 constexpr uint64_t count_home = 0x6d6f766564ULL;
 
 bool has_records(const RecordsOf& of, const std::string& path) {

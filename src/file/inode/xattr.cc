@@ -49,11 +49,11 @@ Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
 }
 
 // Is the change a program's? Then it sets the ctime.
-enum class Stamp : uint8_t { no, yes };
+enum class SetsTime : uint8_t { no, yes };
 
 // Replaces the block; the old one goes to an orphan, because readers may be copying from it.
 Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
-            const std::vector<Attribute>& attributes, Stamp stamp) {
+            const std::vector<Attribute>& attributes, SetsTime stamp) {
   std::string bytes;
   for (const Attribute& attribute : attributes) {
     const uint16_t lengths[2] = {static_cast<uint16_t>(attribute.name.size()),
@@ -94,7 +94,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
              run.count == 0
                  ? 0
                  : Entry::make(Kind::block, run.first, map.number, 0, format::level_xattr).value);
-  if (stamp == Stamp::yes) change.set(map.inode->ctime, now_ns());
+  if (stamp == SetsTime::yes) change.set(map.inode->ctime, now_ns());
   if (orphan.inode != nullptr) {
     pool.store(orphan.inode->xattr, old);
     pool.store(orphan.inode->flags, format::flag_change);
@@ -121,7 +121,7 @@ Status missing(const Map& map, const std::string& name) {
 }
 
 Status set(FileSystem& fs, const Map& map, const std::string& name, std::string_view value,
-           int flags, uint64_t generation, Stamp stamp) {
+           int flags, uint64_t generation, SetsTime stamp) {
   CAIRN_TRY(fs.pool.check_writable());
   const size_t size = value.size();
   if (name.empty() || name.size() > 255)
@@ -149,12 +149,13 @@ Status set(FileSystem& fs, const Map& map, const std::string& name, std::string_
 
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                  size_t size, int flags, uint64_t generation) {
-  return set(fs, map, name, {static_cast<const char*>(value), size}, flags, generation, Stamp::yes);
+  return set(fs, map, name, {static_cast<const char*>(value), size}, flags, generation,
+             SetsTime::yes);
 }
 
 Status note_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                   size_t size) {
-  return set(fs, map, name, {static_cast<const char*>(value), size}, 0, 0, Stamp::no);
+  return set(fs, map, name, {static_cast<const char*>(value), size}, 0, 0, SetsTime::no);
 }
 
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name, uint64_t generation) {
@@ -173,7 +174,7 @@ Status remove_xattr(FileSystem& fs, LocalSeat& seat, const Map& map, const std::
   const auto at = find(*attributes, name);
   if (at == attributes->end()) return missing(map, name);
   attributes->erase(at);
-  return save(fs, seat, map, *attributes, Stamp::yes);
+  return save(fs, seat, map, *attributes, SetsTime::yes);
 }
 
 Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,

@@ -11,7 +11,7 @@ namespace cairn::file {
 namespace {
 
 // Does the slot name that inode now?
-bool names(const FileSystem& fs, const Map& directory, uint64_t unit, uint64_t number) {
+bool still_has(const FileSystem& fs, const Map& directory, uint64_t unit, uint64_t number) {
   Listed slot;
   const auto n = list_slots(fs, directory, unit, &slot, 1);
   return n.ok() && *n == 1 && slot.unit == unit && slot.inode == number && !slot.whiteout;
@@ -62,27 +62,26 @@ bool Tree::holds(const Map& directory, Look look) {
 Status Tree::enter(const Map& directory, const Listed& listed) {
   const uint64_t number = listed.inode;
   if (!is_directory(fs_, number) && holds(directory, [&] {
-        return names(fs_, directory, listed.unit, number) && !is_directory(fs_, number);
+        return still_has(fs_, directory, listed.unit, number) && !is_directory(fs_, number);
       }))
     return no_tree(directory, listed, "which is not a directory");
   // A rename changes slots and parent together, with the locks of both directories.
   if (parent_of(fs_, number) != directory.number && holds(directory, [&] {
-        return names(fs_, directory, listed.unit, number) &&
+        return still_has(fs_, directory, listed.unit, number) &&
                parent_of(fs_, number) != directory.number;
       }))
     return no_tree(directory, listed, "whose parent is another one");
   // No rename moves a directory below itself.
   if (number == top_ &&
-      holds(directory, [&] { return names(fs_, directory, listed.unit, number); }))
+      holds(directory, [&] { return still_has(fs_, directory, listed.unit, number); }))
     return no_tree(directory, listed, "below which it lies itself");
   const auto [met, is_new] = met_.try_emplace(number, Place{directory.number, listed.unit});
   if (is_new) return Status();
   const Place before = met->second;
   // Else it has been moved since.
-  if (before.directory == directory.number && before.unit != listed.unit &&
-      holds(directory, [&] {
-        return names(fs_, directory, before.unit, number) &&
-               names(fs_, directory, listed.unit, number);
+  if (before.directory == directory.number && before.unit != listed.unit && holds(directory, [&] {
+        return still_has(fs_, directory, before.unit, number) &&
+               still_has(fs_, directory, listed.unit, number);
       }))
     return no_tree(directory, listed, "which has another name there");
   met->second = {directory.number, listed.unit};

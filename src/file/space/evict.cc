@@ -18,7 +18,7 @@ namespace {
 // A process that stores through the map right now gets this long; a stopped process keeps its file.
 constexpr int patience_ms = 20;
 // How often a lock is tried that other processes hold for a moment only.
-constexpr int most_asks = 40;
+constexpr int most_lock_asks = 40;
 
 // Tries a lock and does not wait for it: its owner may wait for the room that an eviction makes.
 class TryLock {
@@ -73,7 +73,7 @@ Status check(FileSystem& fs, const Map& map, const Evictable& seen, Attributes* 
 Status evict_now(FileSystem& fs, const Map& map, const Evictable& seen) {
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
-  const TryLock lock(fs.pool, *seat, map.inode->lock, most_asks);
+  const TryLock lock(fs.pool, *seat, map.inode->lock, most_lock_asks);
   if (!lock.held()) return locked(map);
   CAIRN_TRY(check_generation(map, seen.generation));
   const ShapeChange change(fs, *seat, *map.inode, map.number, patience_ms);
@@ -113,7 +113,7 @@ Status evict(FileSystem& fs, const Map& map, const Evictable& seen,
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const TryLock append(fs.pool, *seat, map.inode->append_lock);
   if (!append.held()) return locked(map);
-  const TryLock rename(fs.pool, *seat, fs.pool.state->rename_lock, most_asks);
+  const TryLock rename(fs.pool, *seat, fs.pool.state->rename_lock, most_lock_asks);
   if (!rename.held()) return locked(map);
   CAIRN_TRY(check_place());
   return evict_now(fs, map, seen);

@@ -44,7 +44,7 @@ void write_back(const Note& note) {
   errno = saved;
 }
 
-void flush(Region& region, const void* address, size_t size, Site) {
+void page_flush(Region& region, const void* address, size_t size, Site) {
   if (size == 0) return;
   uintptr_t begin = reinterpret_cast<uintptr_t>(address) & ~page_mask;
   uintptr_t end = (reinterpret_cast<uintptr_t>(address) + size + page_mask) & ~page_mask;
@@ -67,7 +67,7 @@ void flush(Region& region, const void* address, size_t size, Site) {
   notes.count = notes.count + 1;
 }
 
-Status fence(Region& region, Site) {
+Status page_fence(Region& region, Site) {
   while (notes.count > 0) {
     const Note note = notes.list[notes.count - 1];
     notes.count = notes.count - 1;
@@ -79,19 +79,19 @@ Status fence(Region& region, Site) {
               "write-back of the pool to its file failed; what was written since is in doubt");
 }
 
-Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+Status page_copy(Region& region, uint8_t* to, const void* from, size_t size) {
   std::memcpy(to, from, size);
-  flush(region, to, size, Site());
+  page_flush(region, to, size, Site());
   return Status();
 }
 
-Status zero(Region& region, uint8_t* to, size_t size) {
+Status page_zero(Region& region, uint8_t* to, size_t size) {
   std::memset(to, 0, size);
-  flush(region, to, size, Site());
+  page_flush(region, to, size, Site());
   return Status();
 }
 
-void forget(Region& region) {
+void page_forget(Region& region) {
   for (int i = notes.count; i-- > 0;) {
     if (notes.list[i].region == &region) notes.list[i] = notes.list[--notes.count];
   }
@@ -99,6 +99,7 @@ void forget(Region& region) {
 
 }  // namespace
 
-const Backend page_backend = {"page", copy, zero, flush, fence, nullptr, forget, false, forget};
+const Backend page_backend = {"page",  page_copy,   page_zero, page_flush, page_fence,
+                              nullptr, page_forget, false,     page_forget};
 
 }  // namespace cairn::persist

@@ -6,11 +6,7 @@
 #include <cstring>
 
 namespace cairn::persist {
-namespace {
-
-constexpr uint64_t page_size = 4096;
-
-}  // namespace
+namespace {}  // namespace
 
 CrashImages::CrashImages(Granularity granularity, const History& history,
                          std::vector<uint8_t*> media)

@@ -30,6 +30,8 @@
 
 namespace cairn::persist {
 
+inline constexpr size_t page_size = 4096;
+
 class CrashImages {
  public:
   // `media[r]` holds region r as it was before the first event.

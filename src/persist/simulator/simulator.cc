@@ -22,8 +22,6 @@ SiteHits* find_site(std::vector<SiteHits>& sites, EventKind kind, Site site) {
   return nullptr;
 }
 
-constexpr size_t page_size = 4096;
-
 // Copies only pages that differ: a laboratory settles many times, and most of its pages stay zeros
 // for ever. `is_zero`: `to` is known to hold zeros, and is not even read.
 void copy_pages(uint8_t* to, const uint8_t* from, size_t size, bool is_zero) {

@@ -11,7 +11,6 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 
-constexpr unsigned bits_per_word = 64;
 constexpr unsigned words_per_chunk = chunk_blocks / bits_per_word;
 
 uint64_t mask_of(unsigned first, unsigned count) {

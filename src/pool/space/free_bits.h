@@ -6,6 +6,8 @@
 
 namespace cairn::pool {
 
+constexpr unsigned bits_per_word = 64;
+
 struct BitRun {
   unsigned first = 0;
   unsigned count = 0;

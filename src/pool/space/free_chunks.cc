@@ -5,6 +5,7 @@
 
 #include "base/coarse_clock.h"
 #include "pool/core/lock_word.h"
+#include "pool/space/free_bits.h"
 
 namespace cairn::pool {
 namespace {
@@ -13,7 +14,6 @@ using format::Chunk;
 using format::ChunkHints;
 using format::chunks_per_hints;
 
-constexpr unsigned bits_per_word = 64;
 // Chunks with room are looked at so often before another kind of chunk is taken: others may work in
 // all of them.
 constexpr unsigned most_looks = 16;

@@ -13,7 +13,7 @@
 namespace cairn::tier {
 namespace {
 
-Status changed(const std::string& path) {
+Status changed_since_removal(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was removed", path.c_str());
 }
 
@@ -58,7 +58,7 @@ Status move(const Known& known, const file::Witness& witness, int from, int to,
   if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, witness, st)) {
     give_back(to, there, from, name);
     forget_origin();
-    return changed(path);
+    return changed_since_removal(path);
   }
   result = sys::fsync_directory(to);
   if (result == 0) result = sys::fsync_directory(from);
@@ -90,11 +90,11 @@ Status displace(file::FileSystem& fs, const file::Map& directory, const std::str
   if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   if (place.parent != 0 && !is_remembered(*place.cover, place.witness, st))
-    return changed(place.path);
+    return changed_since_removal(place.path);
   const int64_t looked = sys::lstatat(above.get(), name.c_str(), &st);
   if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", path);
   if (looked == 0) {
-    if (!is_remembered(*place.cover, witness, st)) return changed(path);
+    if (!is_remembered(*place.cover, witness, st)) return changed_since_removal(path);
     if (S_ISDIR(st.st_mode))
       CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, witness));
     CAIRN_TRY_ASSIGN(kept, open_kept(fs, *place.cover));

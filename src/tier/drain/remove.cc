@@ -11,7 +11,7 @@
 namespace cairn::tier {
 namespace {
 
-Status changed(const std::string& path) {
+Status changed_since_import(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
 }
 
@@ -121,9 +121,9 @@ class TreeWalk {
     const bool is_directory = S_ISDIR(st.st_mode);
     // A directory was checked before; removing names has changed its times since.
     if (!is_hidden(name) && !(removing_ != nullptr && is_directory) && is_later(st, span_))
-      return changed(path_of(name));
+      return changed_since_import(path_of(name));
     if (is_directory) return enter(directory, name, st);
-    return way_.empty() ? changed(path_) : remove(directory, name, st);
+    return way_.empty() ? changed_since_import(path_) : remove(directory, name, st);
   }
 
   Status enter(int directory, const std::string& name, const sys::FileStat& st) {
@@ -139,7 +139,7 @@ class TreeWalk {
     sys::FileStat listed = {};
     if (way_.empty() && (sys::fstat(level.fd.get(), &listed) < 0 ||
                          !is_remembered(root_.known, root_.witness, listed)))
-      return changed(path_);
+      return changed_since_import(path_);
     way_.push_back(std::move(level));
     return Status();
   }
@@ -163,7 +163,7 @@ class TreeWalk {
 // ESTALE: somebody has changed something in the tree.
 Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
-  if (root.witness.size == newest_unknown) return changed(path);
+  if (root.witness.size == newest_unknown) return changed_since_import(path);
   return TreeWalk(span, root, path, nullptr).visit(directory, name);
 }
 

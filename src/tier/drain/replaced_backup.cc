@@ -32,20 +32,20 @@ bool make_kept(DrainState& state) {
 }
 
 // A directory at or below the kept one that the walk is in, and the names still to be removed.
-struct Level {
+struct BackupLevel {
   sys::Descriptor fd;
   std::string name;
   std::vector<sys::DirectoryEntry> left;
 };
 
-int64_t enter(std::vector<Level>& way, int directory, const std::string& name) {
+int64_t enter(std::vector<BackupLevel>& way, int directory, const std::string& name) {
   // Each level takes a descriptor, and a user who could write to the kept files may have made the
   // tree deeper.
   constexpr size_t deepest = 4096;
   if (way.size() > deepest) return -ENAMETOOLONG;
   const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened < 0) return opened;
-  Level level{sys::Descriptor(static_cast<int>(opened)), name, {}};
+  BackupLevel level{sys::Descriptor(static_cast<int>(opened)), name, {}};
   if (const int64_t listed = sys::list(level.fd.get(), &level.left); listed < 0) return listed;
   way.push_back(std::move(level));
   return 0;
@@ -105,7 +105,7 @@ class Removal {
   }
 
   DrainState& state_;
-  std::vector<Level> way_;
+  std::vector<BackupLevel> way_;
   Stays stays_;
 };
 

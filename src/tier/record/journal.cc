@@ -21,7 +21,7 @@
 namespace cairn::tier {
 namespace {
 
-constexpr const char* suffix = ".journal";
+constexpr const char* journal_suffix = ".journal";
 constexpr size_t slots = 2;
 constexpr size_t capacity = 8 << 10;  // bytes of a slot
 
@@ -105,7 +105,7 @@ void remove_aside_of(const JournalRecord& record) {
 }  // namespace
 
 Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
-  const std::string name = cover + suffix;
+  const std::string name = cover + journal_suffix;
   auto inode = find_child(fs, covers, name);
   if (!inode.ok()) return inode.status();
   if (*inode == 0) {
@@ -122,7 +122,7 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
 }
 
 Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
-  const std::string name = cover + suffix;
+  const std::string name = cover + journal_suffix;
   auto inode = find_child(fs, covers, name);
   if (!inode.ok()) return inode.status();
   if (*inode == 0) return Status();
@@ -206,7 +206,7 @@ Status Journal::end_drain() {
 
 Result<bool> Journal::open_to_read(file::FileSystem& fs, uint64_t covers,
                                    const std::string& cover) {
-  CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, cover + suffix));
+  CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, cover + journal_suffix));
   if (inode == 0) return false;
   file_ = std::make_unique<PoolFile>(fs, inode, O_RDONLY);
   CAIRN_TRY(file_->status());

@@ -17,7 +17,7 @@
 namespace cairn::tier {
 namespace {
 
-constexpr const char* suffix = ".cover";
+constexpr const char* cover_suffix = ".cover";
 constexpr size_t longest_file = 64 << 10;
 
 // Fields are "key=value", each ended by a NUL, which a path cannot hold.
@@ -80,7 +80,7 @@ Result<CoverRecord> record_of(const std::string& text, const std::string& name) 
       record.path.rfind('/', 0) == 0 && (record.path + "/").find("/../") == std::string::npos;
   if (!known || !is_absolute || cover_name(record.path) != name)
     return fail(EIO, "/%s/%s%s: the record of a cover is damaged", covers_directory, name.c_str(),
-                suffix);
+                cover_suffix);
   return record;
 }
 
@@ -160,7 +160,7 @@ Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std
   // Another process may replace or remove the record between the two steps.
   constexpr int most_tries = 16;
   for (int tries = 1;; ++tries) {
-    CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, name + suffix));
+    CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, name + cover_suffix));
     if (inode == 0) return fail(ENOENT, "the pool has no such cover");
     auto text = read_pool_file(fs, inode);
     if (text.code() == ESTALE && tries < most_tries) continue;
@@ -171,11 +171,11 @@ Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std
 
 Status write_record(file::FileSystem& fs, uint64_t covers, const std::string& name,
                     const CoverRecord& record) {
-  return write_pool_file(fs, covers, name + suffix, text_of(record));
+  return write_pool_file(fs, covers, name + cover_suffix, text_of(record));
 }
 
 Status remove_record(file::FileSystem& fs, uint64_t covers, const std::string& name) {
-  return file::unlink_name(fs, covers, name + suffix);
+  return file::unlink_name(fs, covers, name + cover_suffix);
 }
 
 Status for_each_record(
@@ -190,7 +190,7 @@ Status for_each_record(
   std::set<std::string> visited;
   return for_each_name(fs, {*inode, *covers}, false, [&](const file::Listed& listed) -> Status {
     const std::string file = name_of(listed);
-    const std::string end = suffix;
+    const std::string end = cover_suffix;
     if (file.size() <= end.size() || file.compare(file.size() - end.size(), end.size(), end) != 0)
       return Status();
     const std::string name = file.substr(0, file.size() - end.size());
