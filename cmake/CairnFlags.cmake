@@ -34,7 +34,9 @@ add_library(cairn_flags INTERFACE)
 target_compile_definitions(cairn_flags INTERFACE _GNU_SOURCE
   CAIRN_VERSION="${PROJECT_VERSION}")
 target_compile_options(cairn_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wundef
+  -Wall -Wextra -Wpedantic -Wundef
+  # Of sources that are compiled as one, a local variable may have the name of another's static one.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   # Detail texts are cut at their capacity on purpose; gcc cannot know, and says so when sanitizing.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-format-truncation>
