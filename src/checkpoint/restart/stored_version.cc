@@ -13,35 +13,6 @@
 
 namespace cairn::checkpoint {
 
-namespace {
-
-// The first of both copies of a record that is right.
-template <typename Record>
-Result<Record> fetch_record(PartClient* client, const Sha256Hash& hash, bool is_layout) {
-  Status status;
-  for (const uint32_t copy : {0U, 1U}) {
-    const auto bytes = client->read_record(hash, is_layout, copy);
-    auto record = bytes.ok() ? Record::read(*bytes) : Result<Record>(bytes.status());
-    if (record.ok() && record->hash() == hash) return record;
-    status =
-        record.ok() ? fail(EUCLEAN, "%s: another layout", client->name().c_str()) : record.status();
-    if (!is_of_medium(status)) break;
-  }
-  return status;
-}
-
-Result<Contents> fetch_contents(PartClient* client, const Sha256Hash& hash) {
-  CAIRN_TRY_ASSIGN(layout, fetch_record<Layout>(client, hash, true));
-  std::vector<Decomposition> decompositions;
-  for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    CAIRN_TRY_ASSIGN(one, fetch_record<Decomposition>(client, layout.decomposition_hash(i), false));
-    decompositions.push_back(std::move(one));
-  }
-  return Contents::make(std::move(layout), std::move(decompositions));
-}
-
-}  // namespace
-
 Result<StoredVersion> StoredVersion::open(const Stores& stores, const KnownVersion& known) {
   StoredVersion stored;
   stored.exchange_ = stores.exchange;
@@ -124,7 +95,8 @@ Result<Contents> StoredVersion::contents_there(const KnownVersion& known, const 
     const uint32_t node = known.has(i) ? known.holders[i] : known.partners[i];
     if (node == exchange_->node() && known.any_slot() != 0) continue;
     PartClient client(exchange_, node, i);
-    contents = fetch_contents(&client, hash);
+    contents =
+        load_contents(hash, [&](const RecordFile& file) { return client.read_record(file); });
     if (contents.ok() || !is_of_medium(contents.status())) break;
   }
   return contents;

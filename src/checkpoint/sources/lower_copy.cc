@@ -10,41 +10,6 @@
 namespace cairn::checkpoint {
 namespace {
 
-template <typename Record>
-Result<Record> load_one(const LowerSet& lower, const Sha256Hash& hash, const std::string& name,
-                        uint64_t most) {
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, most));
-  auto record = Record::read(std::move(bytes));
-  if (record.ok() && record->hash() != hash)
-    return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
-  if (!record.ok()) return annotate(record.status(), "%s", name.c_str());
-  return record;
-}
-
-// The first of both that is right.
-template <typename Record>
-Result<Record> load(const LowerSet& lower, const Sha256Hash& hash, std::string_view suffix,
-                    uint64_t most) {
-  const auto names = names_of_record(hash, suffix);
-  auto record = load_one<Record>(lower, hash, names[0], most);
-  if (record.ok()) return record;
-  const SavedFailure saved(record.status());
-  record = load_one<Record>(lower, hash, names[1], most);
-  if (record.ok()) return record;
-  return saved.restored();
-}
-
-Result<Contents> load_contents_of(const LowerSet& lower, const Sha256Hash& hash) {
-  CAIRN_TRY_ASSIGN(layout, load<Layout>(lower, hash, layout_suffix, max_layout));
-  std::vector<Decomposition> decompositions;
-  for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    CAIRN_TRY_ASSIGN(one, load<Decomposition>(lower, layout.decomposition_hash(i),
-                                              decomposition_suffix, max_decomposition));
-    decompositions.push_back(std::move(one));
-  }
-  return Contents::make(std::move(layout), std::move(decompositions));
-}
-
 Result<Manifest> read_manifest(const LowerSet& lower, const std::string& name, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, max_manifest));
   CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(bytes)));
@@ -78,7 +43,10 @@ Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence) {
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
   LowerCopy copy;
-  CAIRN_TRY_ASSIGN(contents, load_contents_of(lower, layout_of(manifest.version())));
+  CAIRN_TRY_ASSIGN(contents,
+                   load_contents(layout_of(manifest.version()), [&](const RecordFile& file) {
+                     return lower.read_file(file.name(), file.longest);
+                   }));
   copy.manifest = std::move(manifest);
   copy.contents = std::move(contents);
   return copy;

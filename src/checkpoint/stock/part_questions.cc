@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/set_names.h"
 #include "file/data/io.h"
 #include "tier/system/pool_file.h"
@@ -191,14 +190,12 @@ Result<std::vector<uint8_t>> PartClient::fetch_data(uint64_t sequence, uint64_t 
   return fetch(data, sequence, offset, size);
 }
 
-Result<std::vector<uint8_t>> PartClient::read_record(const Sha256Hash& hash, bool is_layout,
-                                                     uint32_t copy) {
+Result<std::vector<uint8_t>> PartClient::read_record(const RecordFile& file) {
   Question question{};
-  question.copy = copy;
-  question.what = is_layout ? layout : decomposition;
-  question.hash = hash;
+  question.copy = file.copy;
+  question.what = file.suffix == layout_suffix ? layout : decomposition;
+  question.hash = file.hash;
   question.size = most_bytes;
-  const uint64_t longest = is_layout ? max_layout : max_decomposition;
   std::vector<uint8_t> record;
   for (;;) {
     question.offset = record.size();
@@ -206,7 +203,7 @@ Result<std::vector<uint8_t>> PartClient::read_record(const Sha256Hash& hash, boo
     CAIRN_TRY_ASSIGN(got, ask(&question, sizeof question, record.data() + question.offset,
                               static_cast<size_t>(most_bytes)));
     record.resize(static_cast<size_t>(question.offset) + got);
-    if (got < most_bytes || record.size() > longest) return record;
+    if (got < most_bytes || record.size() > file.longest) return record;
   }
 }
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "base/sha256.h"
 #include "checkpoint/run/exchange.h"
 #include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/block_check.h"
+#include "checkpoint/store/layout_files.h"
 
 namespace cairn::checkpoint {
 
@@ -47,8 +47,8 @@ class PartClient {
   Result<std::vector<uint8_t>> fetch_data(uint64_t sequence, uint64_t offset, uint64_t size);
   // The size of the part's data file, as the node found it when it last answered.
   [[nodiscard]] uint64_t data_bytes() const { return data_bytes_; }
-  // The record of a layout or a decomposition. `copy`: 0 the first, 1 the second.
-  Result<std::vector<uint8_t>> read_record(const Sha256Hash& hash, bool is_layout, uint32_t copy);
+  // Reads the record of a layout or a decomposition.
+  Result<std::vector<uint8_t>> read_record(const RecordFile& file);
   // Lets the node compare blocks with their checksums. `list_crc`: of the checksums themselves.
   struct Region {
     uint32_t rank = 0;

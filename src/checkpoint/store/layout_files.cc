@@ -11,47 +11,46 @@ namespace cairn::checkpoint {
 namespace {
 
 template <typename Record>
-Result<Record> load_one(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                        const Sha256Hash& hash, uint64_t longest) {
-  // The record says itself how long it is: the size of its file may be what is damaged.
-  CAIRN_TRY_ASSIGN(begin, read_whole(fs, directory, name, sizeof(RecordHead)));
-  if (begin.size() < sizeof(RecordHead)) return fail(EUCLEAN, "%s: cut off", name.c_str());
-  const uint64_t length = record_at<RecordHead>(begin.data()).length;
-  CAIRN_TRY_ASSIGN(bytes, read_whole(fs, directory, name, std::min(length, longest)));
+Result<Record> load_one(const RecordFile& file, const ReadRecordFile& read) {
+  CAIRN_TRY_ASSIGN(bytes, read(file));
   auto record = Record::read(std::move(bytes));
-  if (record.ok() && record->hash() != hash)
-    return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
-  if (!record.ok()) return annotate(record.status(), "%s", name.c_str());
+  if (record.ok() && record->hash() != file.hash)
+    return fail(EUCLEAN, "%s: does not have this hash", file.name().c_str());
+  if (!record.ok()) return annotate(record.status(), "%s", file.name().c_str());
   return record;
 }
 
-// The first of both that is right.
+// The first of the two files that is right counts. If neither is, the error is that of the first.
 template <typename Record>
-Result<Record> load(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash,
-                    std::string_view suffix, uint64_t longest) {
-  const auto names = names_of_record(hash, suffix);
-  auto record = load_one<Record>(fs, directory, names[0], hash, longest);
+Result<Record> load(const Sha256Hash& hash, std::string_view suffix, uint64_t longest,
+                    const ReadRecordFile& read) {
+  auto record = load_one<Record>({hash, suffix, longest, 0}, read);
   if (record.ok()) return record;
   const SavedFailure saved(record.status());
-  record = load_one<Record>(fs, directory, names[1], hash, longest);
+  record = load_one<Record>({hash, suffix, longest, 1}, read);
   if (record.ok()) return record;
   return saved.restored();
 }
 
-Result<Decomposition> load_decomposition(file::FileSystem& fs, uint64_t directory,
-                                         const Sha256Hash& hash) {
-  return load<Decomposition>(fs, directory, hash, decomposition_suffix, max_decomposition);
-}
-
-Result<Layout> load_layout(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {
-  return load<Layout>(fs, directory, hash, layout_suffix, max_layout);
+// Reads records from the set's directory in a pool.
+ReadRecordFile reads_from(file::FileSystem& fs, uint64_t directory) {
+  return [&fs, directory](const RecordFile& file) -> Result<std::vector<uint8_t>> {
+    // The record says itself how long it is: the size of its file may be what is damaged.
+    CAIRN_TRY_ASSIGN(begin, read_whole(fs, directory, file.name(), sizeof(RecordHead)));
+    if (begin.size() < sizeof(RecordHead)) return fail(EUCLEAN, "%s: cut off", file.name().c_str());
+    const uint64_t length = record_at<RecordHead>(begin.data()).length;
+    return read_whole(fs, directory, file.name(), std::min(length, file.longest));
+  };
 }
 
 template <typename Record>
 Status store(file::FileSystem& fs, uint64_t directory, const Record& record,
              std::string_view suffix, uint64_t longest) {
-  for (const std::string& name : names_of_record(record.hash(), suffix)) {
-    const Status there = load_one<Record>(fs, directory, name, record.hash(), longest).status();
+  const ReadRecordFile read = reads_from(fs, directory);
+  for (const uint32_t copy : {0U, 1U}) {
+    const RecordFile file{record.hash(), suffix, longest, copy};
+    const std::string name = file.name();
+    const Status there = load_one<Record>(file, read).status();
     if (there.code() == EPROTONOSUPPORT) return there;
     if (there.ok()) continue;
     if (there.code() != ENOENT) CAIRN_TRY(remove_name(fs, directory, name));
@@ -70,6 +69,8 @@ std::array<std::string, 2> names_of_record(const Sha256Hash& hash, std::string_v
   return {name, name + std::string(copy_suffix)};
 }
 
+std::string RecordFile::name() const { return names_of_record(hash, suffix)[copy]; }
+
 std::string short_hash(const Sha256Hash& hash) {
   constexpr const char* digits = "0123456789abcdef";
   std::string text;
@@ -87,16 +88,21 @@ Status store_contents(file::FileSystem& fs, uint64_t directory, const Contents& 
   return store(fs, directory, contents.layout(), layout_suffix, max_layout);
 }
 
-Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {
-  CAIRN_TRY_ASSIGN(layout, load_layout(fs, directory, hash));
+Result<Contents> load_contents(const Sha256Hash& hash, const ReadRecordFile& read) {
+  CAIRN_TRY_ASSIGN(layout, load<Layout>(hash, layout_suffix, max_layout, read));
   std::vector<Decomposition> decompositions;
   for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    CAIRN_TRY_ASSIGN(one, load_decomposition(fs, directory, layout.decomposition_hash(i)));
+    CAIRN_TRY_ASSIGN(one, load<Decomposition>(layout.decomposition_hash(i), decomposition_suffix,
+                                              max_decomposition, read));
     decompositions.push_back(std::move(one));
   }
   auto contents = Contents::make(std::move(layout), std::move(decompositions));
   if (!contents.ok()) return annotate(Status(EUCLEAN), "%s: damaged", short_hash(hash).c_str());
   return contents;
+}
+
+Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {
+  return load_contents(hash, reads_from(fs, directory));
 }
 
 }  // namespace cairn::checkpoint

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <array>
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint/layout/contents.h"
 #include "file/inode/file_system.h"
@@ -26,8 +27,21 @@ std::string short_hash(const Sha256Hash& hash);
 // unless it is damaged.
 Status store_contents(file::FileSystem& fs, uint64_t directory, const Contents& contents);
 
-// Reads and checks a layout with all its decompositions. ENOENT; EUCLEAN: damaged, or not what the
-// hash names.
+// One of the two files of a record, wherever it lies.
+struct RecordFile {
+  const Sha256Hash& hash;
+  std::string_view suffix;
+  uint64_t longest = 0;  // bytes that such a record may have
+  uint32_t copy = 0;     // 0 or 1
+
+  [[nodiscard]] std::string name() const;
+};
+using ReadRecordFile = std::function<Result<std::vector<uint8_t>>(const RecordFile& file)>;
+
+// Reads and checks a layout with all its decompositions. Each record is taken from its first file
+// or, if that one is damaged, from the second. ENOENT; EUCLEAN: damaged, or not what the hash names.
+Result<Contents> load_contents(const Sha256Hash& layout, const ReadRecordFile& read);
+// Loads them from the set's directory in a pool.
 Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& layout);
 
 }  // namespace cairn::checkpoint
