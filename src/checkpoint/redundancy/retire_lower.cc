@@ -17,7 +17,7 @@ class Stay {
  public:
   void add(const LowerSet& lower, uint64_t sequence) {
     sequences_.insert(sequence);
-    // Of what cannot be understood nobody knows the layout.
+    // The layouts of a copy that cannot be read are unknown, so all layouts stay.
     if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
   }
   [[nodiscard]] bool has(const std::string& name) const {
@@ -47,11 +47,62 @@ class Stay {
   bool has_all_layouts_ = false;
 };
 
-// The number of a version; nothing: its manifest is damaged.
-std::optional<int64_t> number_in(const LowerSet& lower, uint64_t sequence) {
-  const auto manifest = open_manifest(lower, sequence);
-  return manifest.ok() ? std::optional(manifest->version().number) : std::nullopt;
-}
+// Chooses the copies that stay. The caller asks for each one, the newest first.
+class Choice {
+ public:
+  Choice(const LowerSet& lower, const LowerLine& line, const LowerRetention& retention,
+         uint64_t drained, const IsWhole& is_whole)
+      : lower_(lower), line_(line), retention_(retention), drained_(drained), is_whole_(is_whole) {}
+
+  bool stays(uint64_t sequence) {
+    if (is_dispensable(sequence)) return sequence == drained_;
+    if (!line_.is_abandoned(sequence)) count(sequence);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool is_dispensable(uint64_t sequence) {
+    if (whole_ == 0) return false;
+    if (line_.is_left_behind(sequence) && retention_.drops_earlier) return true;
+    if (retention_.keep == 0) return false;
+    if (line_.is_left_behind(sequence)) return line_.is_older(sequence) && has_earlier();
+    return line_.is_abandoned(sequence) ? is_replaced(sequence) : whole_ >= retention_.keep;
+  }
+  // A copy that the line has abandoned is replaced by a whole one of the same number, or by as many
+  // whole ones as are kept that have this number or greater ones. If its number cannot be read, the
+  // copy is damaged.
+  [[nodiscard]] bool is_replaced(uint64_t sequence) const {
+    const auto manifest = open_manifest(lower_, sequence);
+    if (!manifest.ok()) return is_damage(manifest.status());
+    const int64_t number = manifest->version().number;
+    if (numbers_.contains(number)) return true;
+    return whole_ >= retention_.keep && !numbers_.empty() && *numbers_.begin() > number;
+  }
+  // Does the line before have a whole version?
+  [[nodiscard]] bool has_earlier() {
+    if (!has_earlier_)
+      has_earlier_ = std::any_of(
+          line_.sequences.begin(), line_.sequences.end(),
+          [&](uint64_t sequence) { return line_.is_earlier(sequence) && is_whole_(sequence); });
+    return *has_earlier_;
+  }
+  void count(uint64_t sequence) {
+    // The drained version has been read back. If the whole line stays, no other one has to be read.
+    if (sequence != drained_ && (retention_.keep == 0 || !is_whole_(sequence))) return;
+    ++whole_;
+    const auto manifest = open_manifest(lower_, sequence);
+    if (manifest.ok()) numbers_.insert(manifest->version().number);
+  }
+
+  const LowerSet& lower_;
+  const LowerLine& line_;
+  const LowerRetention& retention_;
+  const uint64_t drained_;
+  const IsWhole& is_whole_;
+  uint32_t whole_ = 0;               // versions of the line that stay and are whole
+  std::set<int64_t> numbers_;        // of these
+  std::optional<bool> has_earlier_;  // once it was looked for
+};
 
 }  // namespace
 
@@ -72,10 +123,8 @@ Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRet
   };
   std::vector<uint64_t> witnesses =
       take([&](uint64_t sequence) { return !line.is_abandoned(sequence); });
-  const bool has_older =
-      std::any_of(line.sequences.begin(), line.sequences.end(), [&](uint64_t sequence) {
-        return line.is_left_behind(sequence) && !line.is_earlier(sequence);
-      });
+  const bool has_older = std::any_of(line.sequences.begin(), line.sequences.end(),
+                                     [&](uint64_t sequence) { return line.is_older(sequence); });
   if (!has_older || retention.drops_earlier) return witnesses;
   const auto earlier = take([&](uint64_t sequence) { return line.is_earlier(sequence); });
   witnesses.insert(witnesses.end(), earlier.begin(), earlier.end());
@@ -85,47 +134,18 @@ Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRet
 Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_t drained,
                        const IsWhole& is_whole) {
   CAIRN_TRY_ASSIGN(line, line_in(*lower));
-  const auto& sequences = line.sequences;
-  const auto has_earlier = [&] {
-    return std::any_of(sequences.begin(), sequences.end(), [&](uint64_t sequence) {
-      return line.is_earlier(sequence) && is_whole(sequence);
-    });
-  };
-  uint32_t whole = 0;         // of the line, so far
-  std::set<int64_t> numbers;  // of these
-  // A copy that the line has abandoned stays while it is the best of its number.
-  const auto is_replaced = [&](uint64_t sequence) {
-    if (!line.is_abandoned(sequence) || whole == 0) return false;
-    const auto number = number_in(*lower, sequence);
-    return !number || numbers.contains(*number);
-  };
-  const auto is_dispensable = [&](uint64_t sequence) {
-    if (line.is_left_behind(sequence)) {
-      if (retention.drops_earlier) return whole >= 1;
-      return !line.is_earlier(sequence) && retention.keep != 0 && whole >= 1 && has_earlier();
-    }
-    if (retention.keep == 0) return false;
-    return whole >= retention.keep || is_replaced(sequence);
-  };
+  Choice choice(*lower, line, retention, drained, is_whole);
   Stay stay;
-  for (const uint64_t sequence : sequences) {
-    const bool is_needed = !is_dispensable(sequence);
-    if (!is_needed && sequence != drained) continue;
-    stay.add(*lower, sequence);
-    if (!is_needed || line.is_abandoned(sequence)) continue;
-    // What was drained has been read back. Where all of the line stay, none has to be read.
-    if (sequence != drained && (retention.keep == 0 || !is_whole(sequence))) continue;
-    ++whole;
-    if (const auto number = number_in(*lower, sequence)) numbers.insert(*number);
-  }
+  for (const uint64_t sequence : line.sequences)
+    if (choice.stays(sequence)) stay.add(*lower, sequence);
   CAIRN_TRY_ASSIGN(names, lower->names());
-  const std::set<uint64_t> complete(sequences.begin(), sequences.end());
+  const std::set<uint64_t> complete(line.sequences.begin(), line.sequences.end());
   const auto is_of_others = [&](const std::string& name) {
     if (name.starts_with(lower_aside)) return lower->is_being_written(name);
     const uint64_t sequence = sequence_of_name(name);
     return sequence > drained && !complete.contains(sequence);
   };
-  // Records first: without one a version does not count.
+  // Records are removed first: a version without one does not count.
   for (const bool is_record : {true, false})
     for (const std::string& name : names)
       if (name.ends_with(lower_record) == is_record && !stay.has(name) &&

@@ -1,4 +1,4 @@
-// Retirement in lower: copies that newer ones make dispensable go, after those were read.
+// Retirement removes copies from lower that newer ones replace, after all bytes of those were read.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,30 @@
 namespace cairn::checkpoint {
 
 struct LowerRetention {
-  uint32_t keep = 0;           // so many versions of the newest one's line stay; 0: all
-  bool drops_earlier = false;  // else the line before stays as well
+  uint32_t keep = 0;  // whole versions of the newest line that stay; 0: all stay
+  bool drops_earlier =
+      false;  // lines before the newest one are removed; otherwise one of them stays
 
   [[nodiscard]] bool removes() const { return keep != 0 || drops_earlier; }
 };
 
-// Are all bytes of this version in lower whole?
+// Says whether all bytes of a version in lower are whole.
 using IsWhole = std::function<bool(uint64_t sequence)>;
 bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop = nullptr);
 
-// Those versions of the line in lower, beside the drained one, whose bytes decide what may go.
+// Returns the versions in lower, beside the drained one, that retire_in_lower() asks `is_whole` for.
 Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRetention& retention,
                                            uint64_t drained);
 
-// Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
-// which are whole. One of the same number does for a version that the newest one has abandoned: a
-// copy stays while it is the best of its number. The line before stays unless the retention drops
-// it; lines before that one are removed once it has a whole version. Files of no version are
-// removed as well, but for those that somebody may be writing. What was drained stays. Under the
-// lock.
+// Removes copies from lower. Nothing is removed before the newest line has a whole version there.
+// Then these are removed:
+//  - versions of the line that are older than its newest `keep` whole ones;
+//  - versions that the line has abandoned, if one of these has the same number, or if all of these,
+//    `keep` in number, have greater ones: a copy stays while it is the best one of its number;
+//  - with drops_earlier all versions of earlier lines; otherwise those of lines before the last
+//    earlier one, if that one has a whole version. That line stays, with what it has abandoned.
+// Files of no version are removed as well, except those that another process may be writing. The
+// drained version stays. The caller holds the lock of the set.
 Status retire_in_lower(LowerSet* lower, const LowerRetention& retention, uint64_t drained,
                        const IsWhole& is_whole);
 

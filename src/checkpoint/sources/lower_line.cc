@@ -39,6 +39,10 @@ bool LowerLine::is_earlier(uint64_t sequence) const {
   return !earlier_head || sequence >= earlier_head->sequence || is_in_line(*earlier_head, sequence);
 }
 
+bool LowerLine::is_older(uint64_t sequence) const {
+  return earlier_head && sequence <= earlier_head->horizon;
+}
+
 Result<LowerLine> line_in(const LowerSet& lower) {
   LowerLine line;
   CAIRN_TRY_ASSIGN(ascending, lower.versions());

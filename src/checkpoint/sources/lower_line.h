@@ -21,6 +21,9 @@ struct LowerLine {
   [[nodiscard]] bool is_left_behind(uint64_t sequence) const;
   // Is it of the last line before the head's?
   [[nodiscard]] bool is_earlier(uint64_t sequence) const;
+  // Is it of a line before that one? What the last line before the head's has abandoned is of
+  // neither.
+  [[nodiscard]] bool is_older(uint64_t sequence) const;
 };
 
 // EPROTONOSUPPORT: a newer Cairn wrote the head. And the errors of the file system.
