@@ -22,7 +22,7 @@ constexpr unsigned errno_shift = 32;
 
 std::string shown_number(int64_t number) { return "version " + std::to_string(number); }
 
-// The box of an array, with those of its halo elements that lie inside the global array.
+// Returns the box of an array with the halo elements that lie inside the global array.
 Section with_halo(const Definition& definition) {
   Box box = definition.box;
   if (is_empty(box)) return section_of(box);
@@ -36,12 +36,12 @@ Section with_halo(const Definition& definition) {
   return section_of(box, definition.box.offset);
 }
 
-// Nobody knows how many elements a counted variable would have.
+// A counted variable has no default: its number of elements is unknown.
 bool has_default(const Definition& definition) {
   return !definition.default_value.empty() && !is_counted(definition.kind);
 }
 
-// The stored parts that make up what this rank wants of a variable.
+// Calls `visit` for each stored part of what this rank wants of a variable.
 Status for_each_part(const MatchedVariable& matched, const RestartRequest& request, uint32_t rank,
                      const Contents& contents,
                      const std::function<Status(const Section& part)>& visit) {
@@ -55,9 +55,9 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 
 }  // namespace
 
-// A slot that cannot be opened is found damaged when it is read, by all ranks together.
+// Returns 0 for a slot that cannot be opened: all ranks find it damaged when they read it.
 uint32_t Restart::attempts_of(const KnownVersion& known) {
-  // All ranks must find the same.
+  // All ranks must return the same number.
   if (run_.exchange() != nullptr) return known.attempts;
   const auto slot = shelf_.get(known.any_slot());
   if (!slot.ok()) return 0;
@@ -66,7 +66,7 @@ uint32_t Restart::attempts_of(const KnownVersion& known) {
   return attempts_before((*word)->load(), name_of_run(run_.uuid()));
 }
 
-// In the order in which they are tried.
+// Returns the versions in the order in which they are tried.
 Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& request,
                                                       RestartReport* report) {
   if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
@@ -104,7 +104,8 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
   if (request.is_anew()) return wanted;
   report->has_damage =
       report->has_damage || !catalogue_.damaged().empty() || request.skipped.newer_than(0) != 0;
-  // What is known to be incomplete tells so itself. Abandoned versions count for nobody.
+  // Incomplete versions were reported above. Damaged versions that the line has abandoned are not
+  // reported.
   const KnownVersion* const head = catalogue_.head();
   for (const DamagedSlot& slot : catalogue_.damaged()) {
     const bool is_of_line = head == nullptr || slot.sequence == 0 ||
@@ -118,11 +119,11 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
 int64_t Restart::encode(const Status& status, bool is_damage) const {
   if (status.ok()) return 0;
   const auto kind = static_cast<int64_t>(is_damage ? Finding::damaged : Finding::failed);
-  // Of several ranks the lowest one speaks: many programs print nothing from the others.
+  // If several ranks fail, the text of the lowest one counts: many programs print only that one's.
   return kind << class_shift | int64_t{status.code()} << errno_shift | (UINT32_MAX - run_.number());
 }
 
-// What a rank says of another one's failure.
+// Sets the text of another rank's failure.
 void Restart::tell_for(uint32_t rank, int error, const std::string& shared) {
   constexpr size_t most = 240;
   if (shared.empty())
@@ -135,7 +136,7 @@ void Restart::tell_for(uint32_t rank, int error, const std::string& shared) {
         .ignore();
 }
 
-// The worst that any rank found. `then`: what one of them does when all are content.
+// Returns the worst finding of all ranks. If no rank found anything, one rank calls `then`.
 Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t arrived,
                                  const std::function<Status()>& then) {
   std::string own = status.ok() ? "" : last_detail();
@@ -151,7 +152,7 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
     CAIRN_TRY_ASSIGN(found, run_.meet_all(Run::Purpose::restart, said, arrived));
     worst = found;
     if (worst == 0) {
-      // Each leader does it on its node.
+      // On several nodes each leader calls it.
       const Status done = run_.is_leader() ? then() : Status();
       if (!done.ok()) own = last_detail();
       CAIRN_TRY_ASSIGN(of_all, run_.meet_all(Run::Purpose::restart, encode(done, false), arrived));
@@ -187,7 +188,7 @@ Status Restart::find_places(Read* read) {
     return Status();
   };
   for (const MatchedVariable& matched : read->matches.found) {
-    // Of a counted one the version says how much there is.
+    // The version says how many elements a counted variable has, so its place is found later.
     if (is_counted(matched.definition->kind)) {
       read->places.emplace_back();
     } else {
@@ -213,7 +214,7 @@ Status Restart::verify(const RestartRequest& request, Read* read) {
   return read->counted->verify();
 }
 
-// This rank's share of all regions and extents.
+// Verifies this rank's share of all regions and extents.
 Status Restart::verify_all(StoredVersion* stored) const {
   const uint64_t block = stored->contents().layout().block_bytes();
   const auto verify_area = [&](uint32_t rank, const Area& area) {
@@ -256,7 +257,7 @@ Status Restart::look(const KnownVersion& known, const RestartRequest& request, b
   read->has_places = true;
   if (request.verifies_all) CAIRN_TRY(verify_all(&read->stored));
   CAIRN_TRY(verify(request, read));
-  read->has_places = false;  // what fails from here on is the program's
+  read->has_places = false;  // a failure from here on is the program's
   CAIRN_TRY(find_counted_places(read));
   read->has_places = true;
   return Status();
@@ -281,7 +282,7 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
   return read->stored.check();
 }
 
-// Without a set there, lower has no copies.
+// Opens the set in lower, if there is one.
 Status Restart::open_lower(const RestartRequest& request) {
   lower_.reset();
   if (request.lower.empty()) return Status();
@@ -290,7 +291,7 @@ Status Restart::open_lower(const RestartRequest& request) {
   return Status();
 }
 
-// Versions of the line that lower has, newest first.
+// Returns the versions of the line that lower has, newest first.
 Result<std::vector<KnownVersion>> Restart::look_in_lower(const RestartRequest& request,
                                                          RestartReport* report) const {
   std::vector<KnownVersion> found;
@@ -314,7 +315,7 @@ Result<std::vector<KnownVersion>> Restart::look_in_lower(const RestartRequest& r
   return found;
 }
 
-// The same on all ranks: where they see different things in lower, none of it counts.
+// Returns the same list on all ranks: an empty one if ranks see different versions in lower.
 Result<std::vector<KnownVersion>> Restart::candidates_in_lower(const RestartRequest& request,
                                                                uint64_t arrived,
                                                                RestartReport* report) {
@@ -332,7 +333,7 @@ Result<std::vector<KnownVersion>> Restart::candidates_in_lower(const RestartRequ
   return found;
 }
 
-// What could be read of a version is right on all ranks.
+// Fills in the report of a version that all ranks can read.
 Status Restart::finish(const Read& read, bool reads, uint64_t arrived, RestartReport* report) {
   const uint64_t sequence = report->known.version.sequence;
   report->bytes = read.stored.bytes();
@@ -354,7 +355,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
   bool looks_in_lower = !request.lower.empty();
   std::optional<std::string> of_number;  // why the version that was asked for cannot be had
   for (size_t next = 0;; ++next) {
-    // What no pool has whole comes from lower, before an older version counts.
+    // Versions in lower are tried before older ones in the pools.
     if (looks_in_lower && (next == wanted.size() || next != 0)) {
       looks_in_lower = false;
       CAIRN_TRY_ASSIGN(there, candidates_in_lower(request, arrived, &report));
@@ -370,7 +371,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     const Status found = look(known, request, reads, &read);
     report.known = known;
     report.attempts = attempts_of(known);
-    // What the program's own definitions and getters say is not the version's fault.
+    // An error of the program's own definitions and getters is not damage of the version.
     const bool is_damage = is_of_medium(found) && (!read.is_open || read.has_places);
     CAIRN_TRY_ASSIGN(worst, combine(found, is_damage, arrived, [&] {
                        return reads ? count_attempt(read.stored.slot()) : Status();
@@ -397,7 +398,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
   return nothing(request, report);
 }
 
-// All ranks learn that one of them found a part damaged.
+// Tells all ranks that one of them has read a copy of a damaged part.
 Status Restart::report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                               RestartReport* report) {
   report->from_copies = stored.parts_from_copies();
@@ -414,7 +415,7 @@ Status Restart::report_copies(const StoredVersion& stored, bool reads, uint64_t 
   return Status();
 }
 
-// A run must not take a set whose versions it cannot or shall not read for one without versions.
+// Returns why no version was read. A set whose versions cannot be read is not reported as empty.
 Status Restart::nothing(const RestartRequest& request, const RestartReport& report) const {
   if (report.skipped != 0 && lacks_node_)
     return fail(EHOSTDOWN, "no version can be read: %s", report.why.c_str());

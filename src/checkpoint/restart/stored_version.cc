@@ -57,8 +57,8 @@ Status StoredVersion::open_here(const KnownVersion& known, Slot* slot) {
   return Status();
 }
 
-// From the node that has the first part, or its copy. No version is retired while all ranks
-// restart.
+// Reads the manifest from the node that has the first part or its copy. No version is retired while
+// all ranks restart.
 Status StoredVersion::open_there(const KnownVersion& known) {
   const bool has_any = exchange_ != nullptr && (known.has(0) || known.has_copy(0));
   if (!has_any) return fail(ENOENT, "this node has no part of it");
@@ -87,7 +87,7 @@ Status StoredVersion::open_in_lower(const KnownVersion& known) {
   return Status();
 }
 
-// From the nodes that have parts of the version.
+// Reads the layout from the nodes that have parts of the version.
 Result<Contents> StoredVersion::contents_there(const KnownVersion& known, const Sha256Hash& hash) {
   Result<Contents> contents = fail(ENOENT, "no other node has the layout");
   for (uint32_t i = 0; i < known.holders.size(); ++i) {
@@ -102,7 +102,7 @@ Result<Contents> StoredVersion::contents_there(const KnownVersion& known, const 
   return contents;
 }
 
-// From this pool, from other nodes, or from lower.
+// Reads the layout from this pool or, if it is damaged there, from other nodes, then from lower.
 Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& known) {
   const Sha256Hash hash = layout_of(version());
   auto contents = load_contents(stores.set->fs(), stores.set->directory(), hash);
@@ -116,7 +116,7 @@ Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& kn
   return Status();
 }
 
-// The part itself first, lower last.
+// Returns where bytes of a part can be read: the part itself first, then its copy, then lower.
 Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Stores& stores,
                                                                      const KnownVersion& known,
                                                                      uint32_t part) {
@@ -128,7 +128,7 @@ Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Store
   if (known.is_in_lower) return add_lower();
   if (exchange_ == nullptr) {
     const uint32_t number = known.slot_of(part);
-    if (number == 0) return add_lower();  // without, who wants bytes of it is told
+    if (number == 0) return add_lower();  // if it adds none, readers of the part get an error
     CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
     sources.push_back({0, slot, number != known.slot});
     return add_lower();
@@ -161,7 +161,7 @@ std::unique_ptr<PartReader> StoredVersion::reader_from(const Source& source, uin
 }
 
 Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known) {
-  // The slot may hold another version by now.
+  // The slot may have been used for another version since.
   if (exchange_ != nullptr && !known.is_in_lower && known.holders.size() != version().parts)
     return fail(ESTALE, "a version of %u hosts lies where one of %zu was", version().parts,
                 known.holders.size());
@@ -171,7 +171,7 @@ Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known
     part.record = manifest_.part(i);
     CAIRN_TRY_ASSIGN(sources, sources_of(stores, known, i));
     part.sources = std::move(sources);
-    // Of the part that the manifest belongs to.
+    // The manifest has the roots of its own part.
     if (i == version().part) {
       for (uint32_t k = 0; k < version().part_ranks; ++k) part.roots.push_back(manifest_.root(k));
       part.has_roots = true;
@@ -183,7 +183,7 @@ Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known
   return Status();
 }
 
-// Each source stands in for those before it.
+// Makes one reader of all sources of a part: each source is read where those before it are damaged.
 void StoredVersion::read_sources(Part* part, uint32_t number) {
   for (auto source = part->sources.rbegin(); source != part->sources.rend(); ++source) {
     auto reader = reader_from(*source, number);
@@ -200,7 +200,7 @@ std::string StoredVersion::name_of(const Source& source) const {
                                 : data_name(source.slot->ids().number);
 }
 
-// A data file that is too short is damage of its slot; a copy of the part may be whole.
+// Drops the sources whose data file is too short. EUCLEAN: no source is left.
 Status StoredVersion::check_own_places(Part* part, const std::vector<RootRecord>& roots) {
   CAIRN_TRY(check_places(version(), contents_, roots, max_data_file));
   for (size_t i = 0; i < part->sources.size();) {
@@ -244,7 +244,7 @@ Result<std::vector<uint32_t>> StoredVersion::ranks_of(uint32_t part) {
     for (const RootRecord& root : one.roots) ranks.push_back(root.rank);
     return ranks;
   }
-  // The manifest was read with them all below the version's ranks.
+  // Manifest::read() has checked that all are below the version's number of ranks.
   for (uint32_t i = 0; i < one.record.count; ++i)
     ranks.push_back(one.record.first + one.record.stride * i);
   return ranks;
@@ -292,7 +292,7 @@ Status StoredVersion::load_roots_from(const Source& source, Part* part) {
     CAIRN_TRY(client.read_manifest(version().sequence, roots_offset, roots.data(), bytes));
     data_bytes = client.data_bytes();
   }
-  // Of one part there is no such checksum; its manifest was read as a whole.
+  // A version of one part has no such checksum, but its manifest was read as a whole.
   if (crc32c_bulk(0, roots.data(), bytes) != part->record.roots_crc)
     return fail(EUCLEAN, "%s: the roots of its ranks differ from their checksum", name.c_str());
   const bool is_regular = (part->record.flags & part_is_irregular) == 0;
