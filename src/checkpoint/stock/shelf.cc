@@ -3,6 +3,7 @@
 #include <string>
 
 #include "checkpoint/record/medium_errors.h"
+#include "checkpoint/record/way_back.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -70,9 +71,9 @@ Result<Slot*> Shelf::take_free(uint64_t manifest_bytes, uint64_t data_bytes, boo
     const std::string text = last_detail();
     remove_slot(fs_, directory_, *number).ignore();  // a half of a slot, which init removes too
     return fail(why.code(), "%s%s", text.c_str(),
-                is_of_medium(why) ? "; `cairn pool check` tells more; use another pool "
-                                    "(CAIRN_POOL), into which options.lower brings the copies"
-                                  : "");
+                is_of_medium(why)
+                    ? ("; `cairn pool check` tells more; " + use_another_pool("SET")).c_str()
+                    : "");
   }
   *is_new = true;
   return slots_.emplace(*number, std::move(*made)).first->second.get();

@@ -12,6 +12,7 @@
 #include "base/coarse_clock.h"
 #include "base/saved_failure.h"
 #include "checkpoint/record/medium_errors.h"
+#include "checkpoint/record/way_back.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_identity.h"
 #include "checkpoint/store/set_names.h"
@@ -26,11 +27,6 @@ namespace cairn::checkpoint {
 namespace {
 
 constexpr const char* file_name = set_file_name;
-
-// Copies are made from versions, for which the file is not needed.
-constexpr const char* way_out_of_set =
-    "copy its versions (cairn ckpt drain), remove the set (cairn ckpt rm --force), and get it back "
-    "(cairn ckpt restore)";
 
 // A name can be seen a moment before the inode that another rank has made for it: both come with
 // one change, whose words are stored one after the other.
@@ -76,10 +72,7 @@ Result<std::unique_ptr<SetFile>> SetFile::open(file::FileSystem& fs, const std::
   const auto place = find_set(fs, name);
   if (place.ok()) set->directory_ = place->directory;
   if (set->directory_ != 0 && set->derive_record(name, saved.restored()).ok()) return set;
-  return fail(EUCLEAN,
-              "%s; use another pool (CAIRN_POOL), into which `cairn ckpt restore` or options.lower "
-              "brings a copy",
-              saved.text().c_str());
+  return fail(EUCLEAN, "%s; %s", saved.text().c_str(), use_another_pool(name).c_str());
 }
 
 Result<std::unique_ptr<SetFile>> SetFile::open_or_make(file::FileSystem& fs,
@@ -116,7 +109,7 @@ Status SetFile::find(const std::string& name) {
 
 Status SetFile::read_file(const std::string& name, uint64_t number) {
   tier::PoolFile file(fs_, number, O_RDONLY);
-  CAIRN_TRY(file.status());
+  if (!file.status().ok()) return annotate(file.status(), "file %s", file_name);
   if (!S_ISREG(file->inode->mode.load()) || file->inode->size.load() < set_bytes)
     return derive_record(name, fail(EUCLEAN, "%s: too short", file_name));
   CAIRN_TRY(read_record(name, *file));
@@ -207,11 +200,13 @@ Status SetFile::forget_newest(uint64_t sequence) const {
 
 Result<persist::Word*> SetFile::word(uint64_t offset) const {
   CAIRN_TRY(fs_.pool.check_writable());
-  if (!has_words()) return fail(EUCLEAN, "%s: %s", why_no_words_.c_str(), way_out_of_set);
+  if (!has_words())
+    return fail(EUCLEAN, "%s; %s", why_no_words_.c_str(),
+                copy_and_restore(name_in(record_)).c_str());
   const auto found = file::word_at(fs_, map_, offset);
   if (found.code() != EUCLEAN && found.code() != EIO) return found;
-  return fail(EUCLEAN, "checkpoint set %s: %s: %s: %s", name_in(record_).c_str(), file_name,
-              std::string(last_detail()).c_str(), way_out_of_set);
+  return fail(EUCLEAN, "checkpoint set %s: %s: %s; %s", name_in(record_).c_str(), file_name,
+              std::string(last_detail()).c_str(), copy_and_restore(name_in(record_)).c_str());
 }
 
 }  // namespace cairn::checkpoint

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/saved_failure.h"
+#include "checkpoint/record/medium_errors.h"
+#include "checkpoint/record/way_back.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_record.h"
 #include "file/namespace/names.h"
@@ -116,8 +118,11 @@ std::string recorded_name(file::FileSystem& fs, uint64_t directory) {
 }
 
 Result<uint64_t> find_sets(file::FileSystem& fs) {
-  return find_directory(fs, format::root_inode, checkpoints_directory,
-                        [&](uint64_t number) { return holds_sets(fs, number); });
+  const auto found = find_directory(fs, format::root_inode, checkpoints_directory,
+                                    [&](uint64_t number) { return holds_sets(fs, number); });
+  if (found.ok()) return found;
+  return annotate(found.status(), "pool %s: directory /%s", fs.pool.path.c_str(),
+                  checkpoints_directory);
 }
 
 Result<SetPlace> find_set(file::FileSystem& fs, const std::string& name) {
@@ -125,10 +130,12 @@ Result<SetPlace> find_set(file::FileSystem& fs, const std::string& name) {
   CAIRN_TRY_ASSIGN(all, find_sets(fs));
   place.all = all;
   if (all == 0) return place;
-  CAIRN_TRY_ASSIGN(directory, find_directory(fs, all, name, [&](uint64_t number) {
-                     return recorded_name(fs, number) == name;
-                   }));
-  place.directory = directory;
+  const auto directory = find_directory(
+      fs, all, name, [&](uint64_t number) { return recorded_name(fs, number) == name; });
+  if (!directory.ok())
+    return annotate(directory.status(), "pool %s: directory /%s/%s", fs.pool.path.c_str(),
+                    checkpoints_directory, name.c_str());
+  place.directory = *directory;
   return place;
 }
 
@@ -165,16 +172,21 @@ Status check_no_set_is_hidden(file::FileSystem& fs, const std::string& name) {
     if (!finding.empty())
       return fail(EUCLEAN,
                   "checkpoint set %s: pool %s: %s: the pool may hold the set under a damaged name; "
-                  "run `cairn pool check`, and use another pool (CAIRN_POOL), into which `cairn "
-                  "ckpt restore` or options.lower brings a copy",
-                  name.c_str(), fs.pool.path.c_str(), finding.c_str());
+                  "`cairn pool check` tells more; %s",
+                  name.c_str(), fs.pool.path.c_str(), finding.c_str(),
+                  use_another_pool(name).c_str());
   }
   return Status();
 }
 
 Result<std::vector<std::string>> list_sets(file::FileSystem& fs) {
   std::vector<std::string> names;
-  CAIRN_TRY_ASSIGN(all, find_sets(fs));
+  const auto found = find_sets(fs);
+  if (!found.ok() && is_of_medium(found.status()))
+    return fail(EUCLEAN, "%s; %s", std::string(last_detail()).c_str(),
+                use_another_pool("SET").c_str());
+  CAIRN_TRY(found.status());
+  const uint64_t all = *found;
   if (all == 0) return names;
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, all));
   const file::Map map{inode, all};
