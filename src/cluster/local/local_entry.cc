@@ -46,7 +46,7 @@ Result<LocalEntry> local_entry(Job& job, const std::string& path) {
   if (!inode.ok()) return inode.status();
   entry.map = {*inode, slot->inode};
   entry.generation = slot->generation;
-  entry.has_lower = slot->has_lower();
+  entry.has_lower = slot->has_lower;
   return entry;
 }
 

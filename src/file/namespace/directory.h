@@ -40,9 +40,8 @@ struct DirentSlot {
   uint64_t head = 0;
   uint64_t inode = 0;
   uint64_t generation = 0;  // of the inode, while the name was there: numbers are used again
-  bool identified = false;  // it has a witness in lower, not only room for one
+  bool has_lower = false;   // the name has a witness in lower, not only room for one
   [[nodiscard]] bool is_whiteout() const { return (head & format::dirent_whiteout) != 0; }
-  [[nodiscard]] bool has_lower() const { return identified; }
   [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
 };
 

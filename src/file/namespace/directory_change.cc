@@ -194,7 +194,7 @@ Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const 
 Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now) {
   auto& words = directory.inode->directory;
-  if (slot.has_lower()) {
+  if (slot.has_lower) {
     note_name_change(fs.pool);
     change.set(slot.dirent->head, change.get(slot.dirent->head) | format::dirent_whiteout);
     change.set(slot.dirent->inode, 0);
@@ -221,7 +221,7 @@ Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, 
   pool::Change change(fs.pool, seat);
   const bool has_room = (slot->head & format::dirent_lower) != 0;
   if (lower == nullptr && !slot->is_whiteout()) {
-    if (!slot->has_lower()) return Status();
+    if (!slot->has_lower) return Status();
     set_lower(change, *slot->dirent, {});
     return change.commit();
   }

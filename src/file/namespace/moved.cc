@@ -21,7 +21,7 @@ void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const
     change.set(inode.file.moved, now);
     return;
   }
-  const bool is_at_home = slot.has_lower() && inode.lower_parent.load() == directory.number &&
+  const bool is_at_home = slot.has_lower && inode.lower_parent.load() == directory.number &&
                           inode.lower_unit.load() == slot.unit + 1;
   if (inode.ctime.load() != inode.drained.load() || !is_at_home) return;
   const WitnessWords words = words_of(slots::witness_in(*slot.dirent, slot.head));

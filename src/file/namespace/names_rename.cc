@@ -189,7 +189,7 @@ class Renaming {
   Status check_own(const Map& map, const DirentSlot& slot) const {
     if (fs_.lower == nullptr || map.inode == nullptr) return Status();
     if (!is_directory(map)) return is_lazy(*map.inode) ? became_lazy : Status();
-    if (!slot.has_lower()) return Status();
+    if (!slot.has_lower) return Status();
     // It has become one that lower has since the locks were chosen.
     if (!prepared_.has_trees) return became_lazy;
     const bool is_own =

@@ -38,7 +38,7 @@ Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& n
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   auto slot = find_name(fs, directory, name);
-  return slot.ok() && slot->has_lower() ? slot->inode : uint64_t{0};
+  return slot.ok() && slot->has_lower ? slot->inode : uint64_t{0};
 }
 
 Status no_room_for_victim(std::string_view text) {
