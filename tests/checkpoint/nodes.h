@@ -231,6 +231,7 @@ struct Task {
   std::function<void(uint32_t node, const Status& status, const std::string& text)> failed{};
   // When a node knows that all copies of a version are there.
   std::function<void(uint32_t node, int64_t number)> has_copies{};
+  uint32_t keep = 2;
 };
 
 // What it came to.
@@ -275,7 +276,7 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
   Part part(exchange->node(), nodes, task.turn);
   Definitions definitions;
   part.define(&definitions);
-  Writer writer(&*run, &shelf, &catalogue, Retention{});
+  Writer writer(&*run, &shelf, &catalogue, Retention{task.keep});
   writer.continue_from(lineage_anew(run->last_sequence()));
   if (task.copies) {
     Partners partners;
@@ -338,6 +339,37 @@ struct Fault {
   uint64_t fails_at = 0;
 };
 
+inline std::vector<Uuid> uuids_of(const std::vector<file::FileSystem*>& pools) {
+  std::vector<Uuid> uuids;
+  for (const file::FileSystem* fs : pools) uuids.push_back(pool_uuid(*fs));
+  return uuids;
+}
+
+// A run of nodes, one for each pool. Did it come to the fault? What each node came to.
+inline bool run_nodes(const std::vector<file::FileSystem*>& pools, Task task, Told* told,
+                      std::vector<Came>* came, const Fault& fault = {}) {
+  Network network(uuids_of(pools));
+  const auto key = draw_uuid();
+  EXPECT_TRUE(key.ok());
+  task.key = *key;
+  came->assign(pools.size(), Came());
+  std::atomic<bool> is_hit = false;
+  test::with_ranks(static_cast<uint32_t>(pools.size()), [&](uint32_t node) {
+    Node exchange(&network, node, node == fault.node ? fault.dies_at : 0);
+    if (node == fault.node) exchange.fails_at = fault.fails_at;
+    Came& own = (*came)[node];
+    const Status status = live(&exchange, *pools[node], task, told, &own);
+    own.error = status.code();
+    if (!status.ok()) own.text = last_detail();
+    exchange.serve_with({});
+    exchange.die();
+    if (node != fault.node) return;
+    if (fault.dies_at != 0 && exchange.steps >= fault.dies_at) is_hit = true;
+    if (fault.fails_at != 0 && exchange.commit_gathers >= fault.fails_at) is_hit = true;
+  });
+  return is_hit;
+}
+
 // Pools in memory, and runs of nodes that have some of them.
 class Pools {
  public:
@@ -352,35 +384,15 @@ class Pools {
     pools_[pool] = std::make_unique<test::PoolInMemory>(64ULL << 20);
   }
 
-  std::vector<Uuid> uuids(const std::vector<uint32_t>& members) {
-    std::vector<Uuid> all;
-    for (const uint32_t pool : members) all.push_back(pool_uuid(fs(pool)));
-    return all;
+  // Node n has the pool members[n].
+  bool run(const std::vector<uint32_t>& members, const Task& task, Told* told,
+           std::vector<Came>* came, const Fault& fault = {}) {
+    return run_nodes(systems(members), task, told, came, fault);
   }
-
-  // Node n has the pool members[n]. Did it come to the fault? What each node came to.
-  bool run(const std::vector<uint32_t>& members, Task task, Told* told, std::vector<Came>* came,
-           const Fault& fault = {}) {
-    Network network(uuids(members));
-    const auto key = draw_uuid();
-    EXPECT_TRUE(key.ok());
-    task.key = *key;
-    came->assign(members.size(), Came());
-    std::atomic<bool> is_hit = false;
-    test::with_ranks(static_cast<uint32_t>(members.size()), [&](uint32_t node) {
-      Node exchange(&network, node, node == fault.node ? fault.dies_at : 0);
-      if (node == fault.node) exchange.fails_at = fault.fails_at;
-      Came& own = (*came)[node];
-      const Status status = live(&exchange, fs(members[node]), task, told, &own);
-      own.error = status.code();
-      if (!status.ok()) own.text = last_detail();
-      exchange.serve_with({});
-      exchange.die();
-      if (node != fault.node) return;
-      if (fault.dies_at != 0 && exchange.steps >= fault.dies_at) is_hit = true;
-      if (fault.fails_at != 0 && exchange.commit_gathers >= fault.fails_at) is_hit = true;
-    });
-    return is_hit;
+  std::vector<file::FileSystem*> systems(const std::vector<uint32_t>& members) {
+    std::vector<file::FileSystem*> pools;
+    for (const uint32_t pool : members) pools.push_back(&fs(pool));
+    return pools;
   }
 
  private:

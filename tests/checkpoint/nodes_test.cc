@@ -142,7 +142,7 @@ TEST_F(KilledNodes, APartIsNotAWholeVersion) {
 
 // A leader that cannot decide on its version still ends what all leaders have begun.
 TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
-  Network network(pools_.uuids(all_pools));
+  Network network(uuids_of(pools_.systems(all_pools)));
   const auto key = draw_uuid();
   ASSERT_TRUE(key.ok());
   test::with_ranks(nodes_of_all, [&](uint32_t node) {

@@ -50,7 +50,7 @@ bool names_way_out(const std::string& text) {
 }
 
 // "": it is as it has to be.
-std::string judge(const DamagedSet::Found& found) {
+std::string judge(const Found& found) {
   if (found.number == 0 && found.error.empty()) return "no version, and not a word";
   if (found.number == 0)
     return names_way_out(found.error) ? "" : "no way out is named: " + found.error;
@@ -74,7 +74,7 @@ TEST(FlippedBits, RightBytesOrAWayOut) {
   unsigned failures = 0;
   for (uint64_t i = 0; i < flips && failures < 20; ++i) {
     Random random(seed + i);
-    const RecordKind& kind = set.kinds()[i % set.kinds().size()];
+    const RecordKind& kind = set.kinds().all()[i % set.kinds().all().size()];
     const Range& range = kind.ranges[random.below(kind.ranges.size())];
     const uint64_t byte = random.below(range.end - range.begin);
     const auto bit = static_cast<unsigned>(random.below(8));
@@ -85,7 +85,7 @@ TEST(FlippedBits, RightBytesOrAWayOut) {
            ", CAIRN_SEED=" + std::to_string(seed + i);
     set.put_back(with_lower);
     set.flip(range, byte, bit);
-    const DamagedSet::Found found = set.restart(with_lower, goes_on);
+    const Found found = set.restart(with_lower, goes_on);
     watchdog.tick();
     std::string wrong = judge(found);
     if (with_lower && wrong.empty()) {
