@@ -57,24 +57,24 @@ extern "C" {
 #endif
 
 typedef struct cairn_checkpoint cairn_checkpoint;
-/* Names one attempt to write a version in this context; never 0. */
+/* A handle names one attempt to write a version in this context; it is never 0. */
 typedef uint64_t cairn_checkpoint_handle;
 
-/* In place of a communicator: no MPI. */
+/* Given as the communicator: the program does not use MPI. */
 #define CAIRN_NO_COMMUNICATOR INT_MIN
-/* In place of a version's number: the newest that is complete and verified. */
+/* Given as a version's number: the newest version that is complete and verified. */
 #define CAIRN_CHECKPOINT_LATEST INT64_MIN
 #define CAIRN_MAX_DIMENSIONS 15
 
-/* By the event that a version survives. Each contains those before it. */
+/* Levels are named by the event that a version survives. Each contains those before it. */
 enum cairn_checkpoint_level {
   CAIRN_LEVEL_STAGED = 1,  /* this rank's bytes are copied: its buffers may change */
   CAIRN_LEVEL_LOCAL = 2,   /* committed: all processes of the job may die */
   CAIRN_LEVEL_PARTNER = 3, /* and copied to nodes of other failure domains: a node may be lost */
   CAIRN_LEVEL_GLOBAL = 4   /* copied to lower, synced and read back: all pools may be lost */
 };
-/* What a version survives now, as bits. POWER needs a medium that persists: on tmpfs it is not set.
- */
+/* Bits that say what a version survives now. POWER needs a medium that persists: on tmpfs it is not
+ * set. */
 #define CAIRN_SURVIVES_PROCESSES 1U
 #define CAIRN_SURVIVES_POWER 2U
 #define CAIRN_SURVIVES_NODE 4U
@@ -88,21 +88,23 @@ enum cairn_checkpoint_level {
  * those of the line before stay as long as this line is the newest, and older lines are removed.
  * `cairn ckpt restore --earlier` gets the line before back. */
 #define CAIRN_CHECKPOINT_FRESH 1U
-/* Only looks at a set, as tools do: begins no run, so another run may use the set meanwhile. Such a
- * context is of one process. It allows list, variables, read_var, verify, drop and finalize; the
- * other calls return -EINVAL. What it knows is what was there at init or at the last drop. The
- * version that it read last is not overwritten until it reads another one. */
+/* The context only looks at a set, as tools do. It begins no run, so another run may use the set
+ * meanwhile. Such a context belongs to one process. It allows list, variables, read_var, verify,
+ * drop and finalize; the other calls return -EINVAL. It knows the versions that were there at init
+ * or at the last drop. The version that it read last is not overwritten until it reads another one.
+ */
 #define CAIRN_CHECKPOINT_LOOK 2U
 /* SIGTERM, SIGUSR1 and SIGUSR2 no longer end the process: should_exit() says that one came.
  * Handlers that the program has are called, too. */
 #define CAIRN_CHECKPOINT_SIGNALS 4U
-/* On several nodes: the pool of each node holds a copy of another node's part of a version. write,
- * commit and finalize make the copies, and wait for PARTNER does. Nodes of one failure domain hold
- * none of each other; the domain is the host's name, or what the configuration key
- * checkpoint.domain (CAIRN_CHECKPOINT_DOMAIN) says. Where no node can hold a copy, the run goes on
- * without: progress says -EOPNOTSUPP, and so does wait for PARTNER. */
+/* On several nodes the pool of each node holds a copy of another node's part of a version. write,
+ * commit, finalize and wait for PARTNER make the copies. Nodes of one failure domain do not hold
+ * copies of each other's parts. The domain is the value of the configuration key checkpoint.domain
+ * (CAIRN_CHECKPOINT_DOMAIN) or, if it is not set, the host's name. If no node can hold a copy, the
+ * run goes on without copies; progress and wait for PARTNER return -EOPNOTSUPP. */
 #define CAIRN_CHECKPOINT_PARTNER 8U
-/* All reads are as with CAIRN_READ_CYCLIC, and restart_test says whether such a read can be. */
+/* All reads are made as with CAIRN_READ_CYCLIC, and restart_test says whether such a read is
+ * possible. */
 #define CAIRN_CHECKPOINT_CYCLIC 16U
 /* Versions are copied to options.lower while the program goes on, by a thread of the lowest rank of
  * each node, which calls no MPI. It copies one version at a time. On one node the newest committed
@@ -113,39 +115,41 @@ enum cairn_checkpoint_level {
  * for one version more. -EINVAL from init: options.lower is not set. */
 #define CAIRN_CHECKPOINT_BACKGROUND 32U
 /* Each copy to lower removes the copies of lines before the newest one. With FRESH these stay until
- * the new line has its first version there. Also in a context that looks, for drain(). */
+ * the new line has its first version there. The flag also works in a context that looks, for
+ * drain(). */
 #define CAIRN_CHECKPOINT_DROP_COPIES 64U
 
-/* The same on all ranks, except pool and rank. All may be 0. */
+/* All ranks give the same options, except pool and rank. All fields may be 0. */
 typedef struct cairn_checkpoint_options {
   uint32_t struct_size;
   uint32_t flags;           /* CAIRN_CHECKPOINT_... */
   cairn_pool* pool;         /* attached until after finalize; NULL: see cairn_checkpoint_init() */
   const char* code_version; /* stored with each version, at most 63 bytes; or NULL */
-  /* With CAIRN_NO_COMMUNICATOR only: processes of one node. */
+  /* Only with CAIRN_NO_COMMUNICATOR, for processes of one node: */
   uint32_t rank;
   uint32_t ranks;      /* at most 1024; 0 and 1: this process alone */
   const char* job;     /* with ranks > 1: a text that these processes have and no others now */
   uint32_t timeout_ms; /* how long init waits for the other ranks; 0: 60 s */
-  /* A version stays that any of these names. */
+  /* A version is kept if one of the next three fields names it: */
   uint32_t keep;           /* the newest n; 0: 2 */
   uint64_t keep_multiple;  /* those whose number is a multiple; 0: none */
   uint64_t keep_period_ns; /* the newest of each period since 1970; 0: none */
-  uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
-  /* LATEST skips a version after so many runs that died with it; 0: 5. A run does not count that
-   * was ended by SIGKILL or SIGTERM, where `cairn run` saw that, or with CAIRN_CHECKPOINT_SIGNALS
-   * after a SIGTERM. A library alone cannot see a SIGKILL: without `cairn run` it counts. */
+  uint64_t interval_ns;    /* need() returns 1 this long after a version began; 0: never */
+  /* LATEST skips a version after this many runs that restarted from it and died; 0: 5. A run does
+   * not count if `cairn run` saw that SIGKILL or SIGTERM ended it, or if SIGTERM came with
+   * CAIRN_CHECKPOINT_SIGNALS. The library alone cannot see a SIGKILL: without `cairn run` it
+   * counts. */
   uint32_t max_attempts;
   uint32_t block_size; /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
-  /* A directory that outlives the nodes and is there, or NULL; on several hosts all name the same
+  /* A directory that exists and outlives the nodes, or NULL. On several hosts all name the same
    * one. init gets the newest version back from there if the pools have only older ones or none, or
-   * lack parts of the newest one; finalize copies the newest one there. init fails if versions are
-   * there and none can be had, unless the run is FRESH. */
+   * lack parts of the newest one. finalize copies the newest version there. init fails if the
+   * directory has versions and none can be read, unless the run is FRESH. */
   const char* lower;
   uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
   /* With CAIRN_CHECKPOINT_BACKGROUND: only versions whose number is a multiple of it; 0: all. */
   uint32_t lower_multiple;
-  const char* halt_file;   /* should_exit() says yes once it is there; or NULL */
+  const char* halt_file;   /* should_exit() returns 1 once it exists; or NULL */
   uint64_t end_time_ns;    /* of the job, since 1970; 0: SLURM_JOB_END_TIME, if that is set */
   uint64_t exit_margin_ns; /* what the program needs besides a last checkpoint */
   uint64_t mtbf_ns;        /* mean time between failures of the job, for advice; 0: unknown */
@@ -170,10 +174,10 @@ CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
                                     const cairn_checkpoint_options* options,
                                     cairn_checkpoint** checkpoint);
 /* Collective; waits until the last version is committed or has failed, and with
- * CAIRN_CHECKPOINT_PARTNER until the newest one has its copies. The context is gone whatever the
- * result; versions stay. NULL is allowed. An error is that of a version whose failure neither test,
- * wait nor another collective call has returned yet (iwrite returns this rank's own), or that of
- * the copies. */
+ * CAIRN_CHECKPOINT_PARTNER until the newest one has its copies. The context is released whatever
+ * the result; versions stay. NULL is allowed. The error is that of the copies, or of a version
+ * whose failure neither test, wait nor another collective call has returned yet (iwrite returns
+ * this rank's own). */
 CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
 
 /* ---- what is written ------------------------------------------------------------------------- */
@@ -198,7 +202,7 @@ enum cairn_type {
 /* Without strides: the first dimension is contiguous, not the last. */
 #define CAIRN_ARRAY_FORTRAN 1U
 
-/* An array of this process, halo included. A scalar has 0 dimensions. */
+/* Describes an array of this process, including its halo. A scalar has 0 dimensions. */
 typedef struct cairn_array {
   uint32_t struct_size;
   uint32_t type;         /* enum cairn_type */
@@ -228,9 +232,8 @@ enum cairn_distribution_kind {
 #define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
 #define CAIRN_OWNER_HIGHEST_RANK 2U
 
-/* How a dimension of a DARRAY is dealt out to the processes that the grid has along it. Of P
- * processes, number p has the blocks p, p + P, p + 2 P and so on, one after the other in its array.
- */
+/* Says how a dimension of a DARRAY is dealt out to the P processes that the grid has along it.
+ * Process p has the blocks p, p + P, p + 2 P and so on, one after the other in its array. */
 enum cairn_distribute {
   CAIRN_DISTRIBUTE_BLOCK = 1,  /* one block each, of extent / P elements, rounded up */
   CAIRN_DISTRIBUTE_CYCLIC = 2, /* blocks in turn, of one element */
@@ -238,8 +241,8 @@ enum cairn_distribute {
 };
 #define CAIRN_RANKS_FORTRAN 1U /* in a grid of processes the first coordinate moves fastest */
 
-/* How the ranks' arrays make up one variable. The boxes of all ranks tile the global array, or with
- * an owner rule overlap and cover it. A rank may have none (an extent of 0, less halo). */
+/* Says how the ranks' arrays make up one variable. The boxes of all ranks tile the global array, or
+ * with an owner rule overlap and cover it. A rank may have none (an extent of 0, less halo). */
 typedef struct cairn_distribution {
   uint32_t struct_size;
   uint32_t kind;  /* enum cairn_distribution_kind */
@@ -275,15 +278,16 @@ typedef struct cairn_distribution {
 
 #define CAIRN_ARRAY_TO_WRITE 1 /* the library is about to read the array */
 #define CAIRN_ARRAY_TO_FILL 2  /* the library is about to store to it */
-/* Where an array is now: sets array->base and the strides, of RAGGED, PARTICLES and PER_RANK to
- * write extent[0] as well; `array` comes as it was defined. Called inside write, iwrite and read by
- * their thread; must not call this API. A negative errno ends the call on all ranks. */
+/* The getter says where an array is now: it sets array->base and the strides, and extent[0] of
+ * RAGGED, PARTICLES and PER_RANK that are written. `array` comes as it was defined. The getter is
+ * called inside write, iwrite and read by their thread, and must not call this API. A negative
+ * errno ends the call on all ranks. */
 typedef int (*cairn_array_getter)(void* context, int purpose, cairn_array* array);
 
-/* A note on a variable or on a version. Keys are as names of variables, each once. Tools understand
- * "units" and "long_name" (CHARACTER), "dimensions" (CHARACTER: a name for each dimension of the
- * global array, slowest first, separated by blanks) and "_FillValue" (one element). Export writes
- * the others as they are. */
+/* An attribute of a variable or of a version. Keys follow the rules for names of variables, and
+ * each occurs once. Tools understand "units" and "long_name" (CHARACTER), "dimensions" (CHARACTER:
+ * a name for each dimension of the global array, slowest first, separated by blanks) and
+ * "_FillValue" (one element). Export writes the others as they are. */
 typedef struct cairn_attribute {
   const char* key;
   uint32_t type;  /* enum cairn_type */
@@ -311,23 +315,23 @@ typedef struct cairn_definition {
  * the name, which replaces it. `distribution` NULL: REPLICATED, such as of a scalar. `more` may be
  * NULL. All ranks define the same names, and as often: the next write, restart_test or read
  * compares the definitions of all ranks, and fails with -EINVAL if they differ or do not tile. No
- * call is sent to other ranks, and none is waited for. Errors: -EINVAL (unknown type or kind,
- * extents without room for the halo, box outside of the global array, blocks that do not hold an
- * array), -EOVERFLOW (beyond the limits of the format), -ENOSPC (the set has no version to read,
- * and what this rank has defined is more than its pool can ever hold; the text says both sizes). A
- * program that writes one version needs room for one, and a loop for keep + 1. Where the pool has
- * not that much, if all ranks of the node define as much as this one, define returns 0 and
+ * message is sent to other ranks, and the call does not wait for them. Errors: -EINVAL (unknown
+ * type or kind, extents without room for the halo, box outside of the global array, blocks that do
+ * not hold an array), -EOVERFLOW (beyond the limits of the format), -ENOSPC (the set has no version
+ * to read, and what this rank has defined is more than its pool can ever hold; the text says both
+ * sizes). A program that writes one version needs room for one, and a loop for keep + 1. Where the
+ * pool has not that much, if all ranks of the node define as much as this one, define returns 0 and
  * cairn_last_error() is a text that begins with "warning: ". Else it is empty after a define that
  * returned 0. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,
                                       const cairn_definition* more);
-/* All ranks. Versions that exist keep the variable. -ENOENT. */
+/* All ranks call it. Versions that exist keep the variable. -ENOENT. */
 CAIRN_API int cairn_checkpoint_undefine(cairn_checkpoint* checkpoint, const char* name);
-/* Sets what is noted of each version that is written from now on, such as the time of the model,
- * in place of what was noted before. Copied, 64 KiB at most. All ranks set the same: a version gets
- * that of the rank which comes first. -EINVAL, -E2BIG; what was noted before stays then. */
+/* Sets the attributes of each version that is written from now on, such as the time of the model,
+ * in place of those before. They are copied, 64 KiB at most. All ranks set the same: a version gets
+ * those of the rank that comes first. -EINVAL, -E2BIG; the attributes before stay then. */
 CAIRN_API int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint,
                                               const cairn_attribute* attributes, uint32_t count);
 
@@ -360,13 +364,13 @@ typedef struct cairn_checkpoint_progress {
   uint64_t level_ns[5]; /* from the begin of iwrite to each level, by number; 0: not reached */
 } cairn_checkpoint_progress;
 
-/* For data that are not all registered: begin() a version, write_var() what it has besides,
- * commit(). What is registered is written too; write_var() of a registered name stands in its
- * place, for this version alone. Arrays must stay as they are until commit(). Arguments and errors
- * as those of define() and write(). All ranks call write_var() for the same names, so each rank may
- * hold nothing of an array, but not leave it out. commit() is collective and waits, also for the
- * ranks to agree on what the version has. A version that is begun and not committed costs nothing:
- * another begin() forgets it and its variables. */
+/* These calls write data that are not registered: begin() a version, write_var() each further
+ * variable, commit(). Registered variables are written too; write_var() of a registered name
+ * replaces it for this version alone. Arrays must stay as they are until commit(). Arguments and
+ * errors as those of define() and write(). All ranks call write_var() for the same names, so each
+ * rank may hold nothing of an array, but not leave it out. commit() is collective and waits, also
+ * for the ranks to agree on what the version has. A version that is begun and not committed costs
+ * nothing: another begin() forgets it and its variables. */
 CAIRN_API int cairn_checkpoint_begin(cairn_checkpoint* checkpoint, int64_t version);
 CAIRN_API int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const char* name,
                                          const cairn_array* array,
@@ -389,13 +393,14 @@ CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoi
 CAIRN_API int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, uint32_t timeout_ms);
 
-/* Is called when a version of this context reaches a level on this rank, or has failed: inside
- * write, iwrite, commit, test, wait and finalize, by their thread. Of a copy behind the program's
- * back it learns in the first such call afterwards. Must not call this API. */
+/* The observer is called when a version of this context reaches a level on this rank, or has
+ * failed: inside write, iwrite, commit, test, wait and finalize, by their thread. It learns of a
+ * copy that was made in the background in the first such call afterwards. It must not call this
+ * API. */
 typedef void (*cairn_checkpoint_observer)(void* context, cairn_checkpoint_handle handle,
                                           int64_t version,
                                           const cairn_checkpoint_progress* progress);
-/* In place of the one before; NULL: none. */
+/* Sets the observer, in place of the one before; NULL: none. */
 CAIRN_API int cairn_checkpoint_observe(cairn_checkpoint* checkpoint,
                                        cairn_checkpoint_observer observer, void* context);
 
@@ -592,15 +597,16 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
  * version is complete there when its record, a few lines of JSON, has its name. */
 
 /* Copies a version to a directory, syncs, reads it back and compares all bytes with their
- * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
- * before the newest `keep` whole ones are removed then, and those that the newest one there has
- * abandoned; the line before a run that was FRESH stays, but with CAIRN_CHECKPOINT_DROP_COPIES in
- * the context. All bytes of the ones that count are read for it. This version stays. Local; also in
- * a context that looks. Of a version of several nodes the part of this one is copied; the process
- * that copies the last part completes the copy. The result is the number of parts that are missing
- * there yet. -ENOENT; -EUCLEAN; -EEXIST: the directory has another set of this name, or whole
- * versions that this pool does not know; -EBUSY: another process has copied there for 60 s; and
- * those of the file system. */
+ * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, copies are
+ * removed then: versions of the newest line that are older than its newest `keep` whole ones, and
+ * versions that this line has abandoned, once a whole one has the same number or all that are kept
+ * have greater ones. All bytes of the ones that count are read for it. The line before a run that
+ * was FRESH stays, unless the context has CAIRN_CHECKPOINT_DROP_COPIES. This version stays. Local;
+ * also in a context that looks. Of a version of several nodes the part of this one is copied; the
+ * process that copies the last part completes the copy. The result is the number of parts that are
+ * still missing there. -ENOENT; -EUCLEAN; -EEXIST: the directory has another set of this name, or
+ * whole versions that this pool does not know; -EBUSY: another process has copied there for 60 s;
+ * and those of the file system. */
 CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
                                      const char* directory, uint32_t keep);
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.
