@@ -25,11 +25,14 @@ uint64_t owner_of_new(const FileSystem& fs) {
 // How many inodes are looked at before the table grows.
 constexpr uint64_t search_window = 512;
 
+// A free inode has no links, and one in the making has a maker. So one flipped bit in the state of a
+// live inode does not give it to another file while names still lead to it.
 bool is_takeable(FileSystem& fs, const Inode& inode, uint64_t* state) {
   *state = inode.state.load();
   const uint64_t kind = *state & 7;
-  return kind == format::inode_never || kind == format::inode_free ||
-         (kind == format::inode_allocating && pool::is_void(fs.pool, *state >> format::state_bits));
+  const uint64_t maker = *state >> format::state_bits;
+  if (kind == format::inode_allocating) return maker != 0 && pool::is_void(fs.pool, maker);
+  return (kind == format::inode_never || kind == format::inode_free) && inode.links.load() == 0;
 }
 
 // The lock word without its two top bits fits above the state.
@@ -187,6 +190,7 @@ void inode_is_made(FileSystem& fs, LocalSeat& seat) {
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
   // Not flushed: what it was before, in the making and of a seat that is gone, is as free to
   // processes that come later.
+  fs.pool.store(made.inode->links, 0);
   fs.pool.store(made.inode->state, format::inode_free);
   fs.pool.store(seat.words->allocating_inode, 0);
   fs.free_inodes.push(made.number);

@@ -133,6 +133,7 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
         pool::give_back_of_dead(pool, entry.block(), number);
         pool.store_flush(inode->direct[0], 0);
       }
+      pool.store(inode->links, 0);
       pool.store(inode->state, format::inode_free);  // as void as it was
     } else if (inode != nullptr && is_live(*inode) && inode->state.load() != format::inode_live) {
       pool.store(inode->state, format::inode_live);  // its end was announced and did not happen

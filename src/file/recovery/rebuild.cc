@@ -219,6 +219,7 @@ Status rebuild(FileSystem& fs) {
   for (uint64_t number = format::root_inode; number < blocks * format::inodes_per_block; ++number) {
     Inode* inode = inode_at(fs, number);
     if (inode == nullptr) continue;
+    const uint64_t maker = inode->state.load() >> format::state_bits;
     const uint64_t state = inode->state.load() & 7;
     pool.store(inode->lock, 0);
     pool.store(inode->append_lock, 0);
@@ -231,6 +232,8 @@ Status rebuild(FileSystem& fs) {
       // free.
       empty_map(pool, *inode);
       pool.store(inode->xattr, 0);
+      // Links of any other free inode are damage (see is_takeable() in inode_table.cc).
+      if (state == format::inode_allocating && maker != 0) pool.store(inode->links, 0);
       if (state != format::inode_never) pool.store(inode->state, format::inode_free);
       pool.flush(inode, sizeof *inode);
       continue;
