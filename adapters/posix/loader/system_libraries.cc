@@ -50,11 +50,13 @@ void SystemLibraries::read_cache() {
   is_read_ = true;
   const int fd = real::open(kCache, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
   struct stat st;
+  size_t bytes = 0;
   if (fd >= 0 && real::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-      static_cast<size_t>(st.st_size) < kMostBytes)
-    cache_ = static_cast<char*>(malloc(static_cast<size_t>(st.st_size) + 1));
-  const ssize_t got =
-      cache_ == nullptr ? 0 : real::pread(fd, cache_, static_cast<size_t>(st.st_size), 0);
+      static_cast<size_t>(st.st_size) < kMostBytes) {
+    bytes = static_cast<size_t>(st.st_size);
+    cache_ = static_cast<char*>(malloc(bytes + 1));
+  }
+  const ssize_t got = cache_ == nullptr ? 0 : real::pread(fd, cache_, bytes, 0);
   size_ = got < 0 ? 0 : static_cast<size_t>(got);
   if (cache_ != nullptr) cache_[size_] = '\0';
   if (fd >= 0) real::close(fd);

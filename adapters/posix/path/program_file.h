@@ -11,10 +11,7 @@
 
 #include "posix/core/engine.h"
 
-namespace posix {
-
-struct Cover;
-namespace program_file {
+namespace posix::program_file {
 
 // What readlink says of it: its path, with " (deleted)" if that names another file by now, or none.
 ssize_t read_link(char* buffer, size_t size);
@@ -35,5 +32,4 @@ void describe(const File& file, int copy, char* text, size_t capacity);
 char* const* environment(char* const* from, char* text, char** room);
 size_t environment_room(char* const* from);
 
-}  // namespace program_file
-}  // namespace posix
+}  // namespace posix::program_file
