@@ -51,7 +51,8 @@ class FullPool(CoverCase):
                 stderr=subprocess.DEVNULL) as run:
             count = int(run.stdout.readline())
             os.killpg(run.pid, signal.SIGKILL)
-            run.stdout.read()  # until no process of the run is left
+        self.wait_for(lambda: not self.json("status")[0]["covers"][0]["in_use"],
+                      "the killed processes stay")
         return count
 
     def count(self, *options, **more):

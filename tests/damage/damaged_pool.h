@@ -1,5 +1,5 @@
-// DamagedPool: a pool with a set, to be damaged one bit at a time. It knows where each kind of record
-// lies, and puts everything back.
+// DamagedPool: a pool with a set, to be damaged one bit at a time. It knows where each kind of
+// record lies, and puts everything back.
 #pragma once
 
 #include <fcntl.h>

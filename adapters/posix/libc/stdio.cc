@@ -59,8 +59,8 @@ static Stream* find_stream_on(int fd) {
 }
 
 // A thread that closes a stream holds its lock when the stream is removed here, so no locked stream
-// is freed. A write may be a message to another node, so the streams_mutex, which any call on a stream may
-// take, is not held meanwhile.
+// is freed. A write may be a message to another node, so streams_mutex, which any call on a stream
+// may take, is not held meanwhile.
 Flushed flush_stream_on(int fd) {
   pthread_mutex_lock(&streams_mutex);
   Stream* stream = find_stream_on(fd);

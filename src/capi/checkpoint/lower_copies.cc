@@ -206,7 +206,7 @@ Status cairn_checkpoint::begin_beside_lower() {
   const auto restored = ckpt::restore_on_nodes(&*run, &*shelf, catalogue, lower);
   if (!restored.ok()) return lower_failure(restored.status());
   in_lower = restored->skipped;
-  if (restored->is_restored) {
+  if (restored->sequence != 0) {
     CAIRN_TRY(agree(renew_catalogue(this)));
     CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
     run->set_last_sequence(std::max(run->last_sequence(), newest));

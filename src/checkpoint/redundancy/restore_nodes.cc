@@ -36,7 +36,9 @@ class NodesRestore {
       const Status own = run_.is_leader() ? restore_own(sequence) : Status();
       CAIRN_TRY_ASSIGN(is_whole, judge(own, sequence, &restored));
       if (!is_whole) continue;
-      restored.is_restored = true;
+      restored.sequence = sequence;
+      const std::string why = catalogue_.why_lost(sequence);
+      if (!why.empty()) restored.skipped.add(sequence, why);
       return restored;
     }
   }

@@ -13,8 +13,8 @@
 namespace cairn::checkpoint {
 
 struct RestoredOnNodes {
-  bool is_restored = false;
-  SkippedVersions skipped;  // newer ones that are damaged in lower
+  uint64_t sequence = 0;    // of the version that was restored; 0: none was
+  SkippedVersions skipped;  // newer ones that are damaged in lower, and why this one was lost
 };
 
 // All ranks of all nodes, after they have joined their stocks and before a version is written;

@@ -197,6 +197,12 @@ void Catalogue::date_unknown(uint64_t newest) {
     note_damage(0, "the newest version that was committed here has lost its manifest", newest);
 }
 
+std::string Catalogue::why_lost(uint64_t sequence) const {
+  for (const DamagedSlot& slot : damaged_)
+    if (slot.sequence == sequence) return slot.text;
+  return "";
+}
+
 std::vector<uint32_t> Catalogue::take_damaged() {
   damaged_.clear();
   return std::exchange(damaged_slots_, {});

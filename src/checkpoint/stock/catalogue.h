@@ -62,6 +62,8 @@ class Catalogue {
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
   // What says that it is committed and is damaged, a line each.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
+  // Says what is damaged of this version; "": nothing that names it is.
+  [[nodiscard]] std::string why_lost(uint64_t sequence) const;
   // The slots of these, which nobody uses again; forgotten with them.
   std::vector<uint32_t> take_damaged();
   // What a newer Cairn wrote; empty: nothing.

@@ -7,6 +7,8 @@
 
 namespace cairn::pool {
 
+constexpr unsigned bits_per_word = 64;  // of free bits and of hints
+
 // Blocks kept for unlink and truncate on a full pool: the first 64 of the first chunk.
 inline constexpr uint64_t reserve_blocks = 64;
 

@@ -6,8 +6,6 @@
 
 namespace cairn::pool {
 
-constexpr unsigned bits_per_word = 64;
-
 struct BitRun {
   unsigned first = 0;
   unsigned count = 0;

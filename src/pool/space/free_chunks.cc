@@ -5,7 +5,6 @@
 
 #include "base/coarse_clock.h"
 #include "pool/core/lock_word.h"
-#include "pool/space/free_bits.h"
 
 namespace cairn::pool {
 namespace {
