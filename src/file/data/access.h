@@ -1,4 +1,4 @@
-// What must hold before bytes of a file are read, written or mapped.
+// Checks that precede reading, writing or mapping bytes of a file.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -6,13 +6,13 @@
 
 namespace cairn::file {
 
-// Do the file's contents still lie in the covered directory?
+// Returns true if the file's contents lie in the covered directory.
 inline bool is_lazy(const File& file) { return is_lazy(*file.inode); }
 
-// EIO: they do, and this process has not joined the cover.
+// Returns EIO: the file is lazy, and this process has not joined the cover.
 Status without_lower(const File& file);
 
-// What is to be written or mapped must be the pool's own first.
+// Stages a lazy file before it is written or mapped.
 inline Status stage_if_lazy(const File& file) {
   if (!is_lazy(file)) [[likely]]
     return Status();
@@ -20,8 +20,8 @@ inline Status stage_if_lazy(const File& file) {
   return file.fs->lower->stage(file.number);
 }
 
-// call(), and again after staging as long as the file has become lazy (shape.h) when it comes to
-// it. The caller is in no seat and holds no lock.
+// Runs call(); whenever it finds that the file has become lazy (shape.h), stages the file and runs
+// call() again. The caller is in no seat and holds no lock.
 template <typename Call>
 auto unless_lazy(const File& file, Call call) -> decltype(call()) {
   for (;;) {
@@ -32,26 +32,26 @@ auto unless_lazy(const File& file, Call call) -> decltype(call()) {
   }
 }
 
-// Where its bytes are written, if that is not this pool; else null.
+// Returns the destination of writes to a file whose bytes stay in another node's pool; else null.
 inline std::shared_ptr<Remote> remote_of(const FileSystem& fs, const Map& map) {
   const bool may_be = (map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr;
   return may_be ? fs.lower->remote(map.number) : nullptr;
 }
 
-// What it shows of itself is what it is there by now, if it is such a file.
+// Refreshes size and times from the owning node, if the file is remote.
 Status refresh(File& file);
 
-// EFAULT if bytes are to be moved and there is no place for them. Asked off the fast path only: on
-// it the copy itself faults, as with any other address that is not the program's.
+// Returns EFAULT: there are bytes to move and the buffer is null. Only the slow path checks: on the
+// fast path the copy itself faults, as with any other invalid address.
 Status no_buffer(const File& file);
 inline Status check_buffer(const File& file, const void* buffer, uint64_t size) {
   return buffer != nullptr || size == 0 ? Status() : no_buffer(file);
 }
 
-// Why not; see check_write.
+// Returns the reason for which check_write() refuses a write.
 Status write_refused(const File& file, uint64_t offset);
 
-// EBADF, EROFS or EFBIG if [offset, offset + size) may not be written through this handle.
+// Returns EBADF, EROFS or EFBIG if [offset, offset + size) may not be written through this handle.
 inline Status check_write(const File& file, uint64_t offset, uint64_t size) {
   if (file.writable && !file.fs->pool.read_only && offset <= max_file_size &&
       size <= max_file_size - offset) [[likely]]

@@ -1,10 +1,10 @@
 // Fast path for reads and writes of mapped blocks whose location is cached (run_cache.h). It is
-// inline, and all that is not on it is called last, with its state handed over.
+// inline; everything else is a tail call that receives the state.
 //
-// What counts here is stores. They leave the core in order, so those of a call's own bookkeeping
-// (registers saved, results passed through memory) queue up behind the line that the piece before
-// is still waiting for, and take the places of the next pieces: with 32 of them beside the 8 of a
-// 256 byte piece, an EPYC needs 1.4 times as long.
+// The cost that counts here is stores. They leave the core in order, so a call's own bookkeeping
+// stores (registers saved, results passed through memory) queue up behind the line that the piece
+// before is still waiting for. They also take the places of the next pieces: with 32 of them beside
+// the 8 of a 256 byte piece, an EPYC needs 1.4 times as long.
 #pragma once
 
 #include "file/data/access.h"
@@ -14,15 +14,16 @@
 
 namespace cairn::file {
 
-// Any read and any write that the fast path cannot do: takes a seat first, or asks another node.
+// Performs any read or write that the fast path cannot do: takes a seat first, or asks another
+// node.
 Result<size_t> read_slow(File& file, void* buffer, size_t size, uint64_t offset);
 Result<size_t> write_slow(File& file, const void* buffer, size_t size, uint64_t offset);
-// Any read of the pool's own bytes, inside the seat, which it leaves.
+// Performs any read of the pool's own bytes, inside the seat, which it leaves.
 Result<size_t> read_in_seat(File& file, LocalSeat* seat, void* buffer, size_t size,
                             uint64_t offset);
-// Any write of the pool's own bytes, announced by the seat, which it leaves. Checks the write
-// first, writes what is mapped and fills holes (write_mapped), and makes room if the pool is full
-// (retry_after_enospc).
+// Performs any write of the pool's own bytes, announced by the seat, which it leaves. Checks the
+// write first, writes mapped blocks and fills holes (write_mapped), and makes room if the pool is
+// full (retry_after_enospc).
 Result<size_t> write_in_seat(File& file, LocalSeat* seat, const uint8_t* source, uint64_t size,
                              uint64_t offset);
 
@@ -33,7 +34,7 @@ Result<size_t> write_in_seat(File& file, LocalSeat* seat, const uint8_t* source,
     return read_slow(file, buffer, size, offset);
   pool::PlainSeat seat(own);
   const CachedRun known = recall(*own, file, offset);
-  // Size 0 is not for the fast path.
+  // A read of size 0 takes the slow path.
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
     return read_in_seat(file, seat.hand_over(), buffer, size, offset);

@@ -21,7 +21,7 @@ Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const WritePiece& pie
                                  : pool.zero(block, at, piece.size);
 }
 
-// Publishes one block of a run; if another process filled the hole first, copies into its block.
+// Publishes one block of a run. If another process filled the hole first, copies into its block.
 Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
                const WritePiece& piece) {
   Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);
@@ -46,7 +46,7 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
   return Status();
 }
 
-// The run that a fill has taken becomes the whole of a 2 MiB leaf; false: others were faster.
+// Publishes the run as one 2 MiB leaf. Returns false if another process was faster.
 bool publish_leaf(FileSystem& fs, Word& slot, const pool::BlockRun& run, const Map& map,
                   uint64_t file_block) {
   uint64_t held = 0;
@@ -73,7 +73,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
                     (cursor.level > 1 || (cursor.level == 1 && !cursor.entry));
   if (cursor.level > (leaf ? 1 : 0)) [[unlikely]] {
     CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &cursor));
-    if (cursor.entry) return uint64_t{0};  // others were faster: walk again
+    if (cursor.entry) return uint64_t{0};  // another process was faster: walk again
   }
   bool as_leaf = leaf && cursor.level == 1;
   const uint64_t most =
@@ -86,7 +86,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
   const auto enough = static_cast<uint32_t>(std::min<uint64_t>(run->count, needed));
   if (as_leaf &&
       (run->count < format::chunk_blocks || (!run->zero && needed < format::chunk_blocks))) {
-    // No whole chunk is left, or it would have to be zeroed: go on block by block.
+    // No whole chunk is left, or it would have to be zeroed: the fill continues block by block.
     pool::give_back(pool, run->first, run->count, run->zero);
     pool::settle(pool, seat, *run);
     CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &cursor));
@@ -101,7 +101,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
     pool::give_back(pool, run->first.plus(enough), run->count - enough);
     run->count = enough;
   }
-  // The copy is long enough for the entries' lines to arrive, and for what the next call will need.
+  // The copy takes long enough for the lines of the entries, and of the next call's, to arrive.
   for (uint64_t i = 0; !as_leaf && i < run->count + entries_per_line; i += entries_per_line)
     persist::prefetch_for_store(cursor.word + i);
   piece.size = std::min(piece.size, (static_cast<uint64_t>(run->count) << block_shift) - at);
@@ -137,7 +137,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
   if (Status s = settle_published(pool, cursor.word, entries); !s.ok()) status = s;
   pool::settle(pool, seat, *run);
   CAIRN_TRY(status);
-  if (!pool.is_volatile) {  // the nodes above may be others'
+  if (!pool.is_volatile) {  // other processes may have made the nodes above
     CAIRN_TRY(walk(pool, map, file_block, &cursor));
     CAIRN_TRY(settle_path(pool, map, file_block, 1, cursor));
   }

@@ -1,5 +1,5 @@
-// Filling holes: blocks are taken, filled while nobody can see them, and published in the map, each
-// by one compare-and-swap. The loser of that race copies into the winner's block.
+// Filling holes: takes blocks, fills them while no process can see them, and publishes each in the
+// map by one compare-and-swap. The loser of that race copies into the winner's block.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -15,10 +15,10 @@ struct WritePiece {
   uint64_t size;
 };
 
-// Fills the hole at `cursor`, from piece.offset on, with a run of new blocks; returns how many
-// bytes of the piece that took (0: others were faster, walk again). The seat has announced the
-// inode. `file`, if there is one, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and what the
-// medium says.
+// Fills the hole at `cursor`, from piece.offset on, with a run of new blocks. Returns how many
+// bytes of the piece that took (0: another process was faster, walk again). The seat has announced
+// the inode. `file`, if not null, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and the
+// medium's.
 Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File* file,
                            WritePiece piece, MapCursor cursor);
 

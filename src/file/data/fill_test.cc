@@ -28,7 +28,7 @@ class FillTest : public FreshFile {
   }
 };
 
-// What lies in a block before and behind the written bytes was another file's, perhaps.
+// The bytes before and behind the written ones may be another file's old bytes.
 TEST_F(FillTest, LeavesZerosAroundTheBytes) {
   const std::vector<uint8_t> bytes(10, 7);
   const auto n = fill(100, bytes, walk_to(0));

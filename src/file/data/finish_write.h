@@ -1,4 +1,4 @@
-// What a write does before it returns, once its bytes are in place.
+// The last steps of a write, once its bytes are in place.
 #pragma once
 
 #include "file/inode/attributes.h"
@@ -6,11 +6,11 @@
 
 namespace cairn::file {
 
-// What was written up to `end` becomes durable.
+// Makes the bytes written up to `end` durable.
 [[gnu::noinline]] Status persist_write(File& file, uint64_t end);
 
-// A write that fails may have changed bytes. The file's time moves, or a drain would take the file
-// for drained. Returns `status`.
+// Moves the file's time, because a write that fails may have changed bytes and a drain would take
+// the file for drained. Returns `status`.
 [[gnu::cold]] Status fail_write(File& file, Status status);
 
 inline Status finish_write(File& file, uint64_t end) {

@@ -1,4 +1,4 @@
-// Where a file has data and where holes, and filling holes for later (fallocate, mmap).
+// Holes: finds a file's data and holes, and fills holes ahead of use (fallocate, mmap).
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using format::block_size;
 
 namespace {
 
-// What lower says, as long as the file is lazy. False: it is not, and the pool knows.
+// Asks lower, while the file is lazy. Returns false if the file is not lazy: the pool knows.
 bool asked_lower(const File& file, uint64_t offset, int whence, Result<uint64_t>* found) {
   while (is_lazy(file) && file.fs->lower != nullptr) {
     *found = file.fs->lower->seek(file.number, offset, whence);
@@ -40,7 +40,8 @@ namespace {
 
 constexpr uint64_t unknown = UINT64_MAX;
 
-// Both look in the map; unknown: the file was evicted, or its structure has changed, since `look`.
+// These two search the map. They return `unknown` if the file was evicted, or its structure has
+// changed, since `look`.
 Result<uint64_t> find_data(const File& file, uint64_t offset, uint64_t end, const FirstLook& look) {
   while (offset < end) {
     MapCursor cursor;
@@ -69,7 +70,8 @@ Result<uint64_t> find_hole(const File& file, uint64_t offset, uint64_t end, cons
   return end;
 }
 
-// One try. A file that is lazy here cannot be asked for (asked_lower): it is data up to its end.
+// Makes one attempt. A file that is lazy here, and cannot be asked about (asked_lower), is data up
+// to its end.
 Result<uint64_t> seek_here(const File& file, uint64_t offset, int whence) {
   pool::SeatGuard seat(file.fs->pool);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
@@ -124,8 +126,8 @@ uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* s
   return holes;
 }
 
-// What cannot fit is refused before anything is taken. Only what is much is counted first: to look
-// into every chunk takes less time than to take as many blocks.
+// Refuses what cannot fit before any block is taken. Only large requests are counted first: a look
+// into every chunk takes less time than taking as many blocks.
 Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks blocks) {
   Pool& pool = fs.pool;
   uint64_t chunks = 0;
@@ -146,17 +148,17 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
               static_cast<unsigned long long>(wanted >> (20 - block_shift)));
 }
 
-// What a preallocation took, and how many had succeeded in this file before it: one that succeeds
-// meanwhile was promised blocks that it found there.
+// The blocks that a preallocation took, and the number of preallocations that had succeeded in this
+// file before it: one that succeeds meanwhile was promised blocks that it found there.
 struct Taken {
   std::vector<Blocks> blocks;
   uint64_t before = 0;
 };
 
-// Whether a preallocation changes the file, or a mapping needs it.
+// The purpose of a preallocation: a change of the file, or a mapping's needs.
 enum class Purpose : uint8_t { change, mapping };
 
-// `*taken` gets what was taken, also before a failure.
+// Fills the range; `*taken` receives the blocks taken, also before a failure.
 Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, Taken* taken) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
@@ -185,7 +187,7 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     uint64_t n = 0;
     if (cursor.block) {
       n = contiguous(fs.pool, map, block, cursor, last - block);
-      // Stores through a mapping are acknowledged by an fsync that does not look at entries.
+      // An fsync that does not look at entries acknowledges stores through a mapping.
       CAIRN_TRY(settle_path(fs.pool, map, block, n, cursor));
     } else {
       const WritePiece zeros{nullptr, block << block_shift,
@@ -201,8 +203,8 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     block += n;
     since_look += n;
   }
-  // Before the seat is left: free_zeros and free_ahead wait for that. Some blocks may have been
-  // there because a writer had filled ahead, and are kept now.
+  // The count is raised before the seat is left: free_zeros and free_ahead wait for that. Some
+  // blocks may be those that a writer had filled ahead; they stay now.
   fs.pool.fetch_add(succeeded, 1);
   if (purpose == Purpose::change) touch_modified(file);  // or an eviction would free them
   return Status();

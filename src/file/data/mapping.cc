@@ -33,8 +33,8 @@ Status not_aligned(const FileSystem& fs, uint64_t unit) {
       fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
 }
 
-// A dax device refuses private mappings, so those get copies. What others store later may be seen
-// in a private mapping, or not: here it is not.
+// Makes a private mapping as a copy, because a dax device refuses private mappings. A private
+// mapping may or may not show others' later stores; this one does not.
 Status place_copy(uint8_t* at, uint64_t size, int protection, const uint8_t* from) {
   if (mprotect(at, size, PROT_READ | PROT_WRITE) != 0) return failed("a private copy");
   std::memcpy(at, from, size);
@@ -88,7 +88,7 @@ bool is_shared_type(int flags) {
   return (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
 }
 
-// So that no store through the mapping can fail.
+// Fills the holes, so that no store through the mapping can fail.
 Status fill_holes(File& file, uint64_t offset, uint64_t size) {
   Status status = allocate_for_mapping(file, offset, size);
   if (status.code() == ENOSPC)
@@ -97,18 +97,18 @@ Status fill_holes(File& file, uint64_t offset, uint64_t size) {
   return status;
 }
 
-// What lies beyond the end of file: pages of an empty file, where the kernel raises SIGBUS by
+// Maps the part beyond the end of file: pages of an empty file, where the kernel raises SIGBUS by
 // itself.
 void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
   const int empty = memfd_create("beyond the end of file", MFD_CLOEXEC);
-  if (empty < 0) return;  // it stays without access
+  if (empty < 0) return;  // the range stays without access
   const int type = is_shared_type(flags) ? MAP_SHARED : MAP_PRIVATE;
   static_cast<void>(mmap(at, size, protection, type | MAP_FIXED, empty, 0));
   close(empty);
 }
 
-// As a writer: a change of structure waits until the blocks are placed, and sees the pin
-// afterwards.
+// Places the blocks under a writer's announcement: a change of structure waits until they are
+// placed, and sees the pin afterwards.
 Status place_now(File& file, uint8_t* at, uint64_t size, int protection, int flags,
                  uint64_t offset) {
   pool::SeatGuard seat(file.fs->pool, file.number);
@@ -131,7 +131,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     return fail(EACCES, "mmap: the file is not open for this access");
   if (is_lazy(*file.inode) && fs.lower != nullptr) CAIRN_TRY(fs.lower->stage(file.number));
   CAIRN_TRY_ASSIGN(pin, pin_of(fs, file.number));
-  // A process that cuts the file from now on leaves the blocks.
+  // A process that cuts the file from here on leaves the blocks.
   const uint64_t length = round_up(size);
   const uint64_t end_of_file = round_up(file.inode->size.load());
   const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);
@@ -149,7 +149,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     unmap(fs, base, length).ignore();  // also what it has replaced
     return status;
   }
-  // Stores through the mapping are seen by nobody: its making counts as a change.
+  // Making the mapping counts as a change, because stores through it are not observed.
   if (shared && (protection & PROT_WRITE) != 0) touch_modified(file);
   replaced(fs, base, length);
   std::lock_guard guard(lock_);
@@ -230,7 +230,7 @@ void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
   std::vector<uint64_t> inodes;
   inodes.reserve(dropped.size());
   for (const Range& range : dropped) inodes.push_back(range.inode);
-  dropped.clear();  // and with the last of a file's ranges its pin
+  dropped.clear();  // dropping the last of a file's ranges releases its pin
   {
     std::lock_guard guard(lock_);
     for (const uint64_t number : inodes) {
@@ -247,7 +247,8 @@ void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
 Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
   std::vector<Range> dropped;
   {
-    // In one step: as soon as the addresses are free, another thread's mapping may get them.
+    // One step under the lock: as soon as the addresses are free, another thread's mapping may get
+    // them.
     std::lock_guard guard(lock_);
     if (munmap(address, size) != 0) return failed("unmapping");
     dropped = forget(address, size);

@@ -11,14 +11,14 @@
 namespace cairn::file {
 namespace {
 
-// A process that changes the structure waits for processes in their seats. None stays in its seat
-// for more bytes than this.
+// The number of bytes after which a process leaves its seat, because a process that changes the
+// structure waits for all seats.
 constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 
-// What the piece after this one will need is on its way while this one is copied: the places of
-// neighbours are known, but not to the processor, which sees no sequence. Returned is what the copy
-// is to ask for as it goes, which is as much as it copies; where that would be too much or is not
-// done, the lines are asked for here.
+// Prefetches for the next piece while this one is copied: the caller knows where the neighbours
+// lie, but the processor sees no sequence. Returns the address from which the copy is to prefetch
+// as it goes, as many bytes as it copies. If that would be too much, or the copy does not prefetch,
+// the lines are requested here.
 constexpr size_t most_ahead = 4096;
 inline const uint8_t* fetch_ahead(const LocalSeat& seat, const File& file, const BufferPiece& piece,
                                   const BufferPiece& next) {
@@ -33,7 +33,7 @@ inline const uint8_t* fetch_ahead(const LocalSeat& seat, const File& file, const
   return nullptr;
 }
 
-// Reads what can be read without a walk, up to `*at`; returns how many bytes.
+// Reads what needs no walk, up to `*at`. Returns the number of bytes.
 uint64_t read_known(File& file, const BufferPiece* pieces, size_t count, size_t* at) {
   if (!file.readable || file.directory || is_lazy(file)) return 0;
   const pool::SeatGuard seat(file.fs->pool);
@@ -55,7 +55,7 @@ uint64_t read_known(File& file, const BufferPiece* pieces, size_t count, size_t*
   return done;
 }
 
-// Writes what can be written without a walk, up to `*at`; `*done` grows by the bytes.
+// Writes what needs no walk, up to `*at`; `*done` grows by the bytes.
 Status write_known(File& file, const BufferPiece* pieces, size_t count, size_t* at,
                    uint64_t* done) {
   if (is_lazy(file)) return Status();

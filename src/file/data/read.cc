@@ -1,4 +1,4 @@
-// Reading: out of the remembered run, or by the map.
+// Read: by the remembered run, or by the map.
 #include <algorithm>
 #include <cstring>
 
@@ -16,8 +16,8 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-// Reads through the map: [offset, offset + size) lies below the end of file. `*done` counts the
-// bytes that were read, also if the file turns out to be lazy.
+// Reads [offset, offset + size), which lies below the end of file, through the map. `*done` counts
+// the bytes read, also if the file turns out to be lazy.
 Status read_mapped(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size, uint64_t offset,
                    uint64_t* done) {
   Pool& pool = file.fs->pool;
@@ -80,8 +80,8 @@ Result<size_t> read_slow(File& file, void* buffer, size_t size, uint64_t offset)
 
 namespace {
 
-// The file was evicted in the middle of a read of which `done` bytes are there. The caller is in no
-// seat.
+// Reads the rest after the file was evicted in the middle of a read; `done` bytes are there. The
+// caller is in no seat.
 [[gnu::noinline]] Result<size_t> read_rest(const File& file, uint8_t* to, size_t size,
                                            uint64_t offset, uint64_t done) {
   if (file.fs->lower == nullptr) return without_lower(file);

@@ -1,11 +1,11 @@
-// Run cache: where a thread's last access to a file found its blocks. A walk of the map is a chain
-// of dependent loads that cannot overlap with the access before; a sequential reader or writer of
-// small pieces would pay it for every piece.
+// Run cache: remembers where a thread's last access to a file found its blocks. A walk of the map
+// is a chain of dependent loads that cannot overlap with the access before; a sequential reader or
+// writer of small pieces would pay it for every piece.
 //
-// Sound because an entry that is published changes its address only under a structural change,
-// which moves the inode's shape: a thread that finds, inside its seat, the shape that it remembered
-// has found the map as it was. What is cut after that look is not reused before a reader leaves,
-// and waits for a writer, which has announced the inode.
+// The cache is sound because a published entry changes its address only under a structural change,
+// which moves the inode's shape. A thread that finds, inside its seat, the shape that it remembered
+// has found the map unchanged. Blocks cut after that check are not reused before a reader leaves. A
+// structural change waits for a writer, which has announced the inode.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 
 namespace cairn::file {
 
-// Pieces of up to so many blocks are remembered; larger ones pay for their walk anyway.
+// The cache remembers pieces of up to so many blocks; larger pieces pay for their walk anyway.
 inline constexpr uint64_t largest_piece_remembered = 32;
-// How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight
-// times as far with each walk that goes on where the last one ended, up to a whole table. A leaf
-// tells as much in one look.
+// The number of blocks that a walk looks ahead. A walk that comes from elsewhere looks at one cache
+// line of entries. Each walk that goes on where the last one ended looks eight times as far, up to
+// a whole table. A leaf tells as much in one look.
 inline constexpr uint64_t first_look_ahead = 8;
 
-// Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
+// The place of the file's bytes from `offset` on; size 0: unknown, walk.
 struct CachedRun {
   persist::Region* region = nullptr;
   uint64_t at = 0;  // in the region
   uint64_t size = 0;
-  const uint8_t* warm = nullptr;  // if they may be read with Region::read_warm
+  const uint8_t* warm = nullptr;  // set if Region::read_warm may read them
 };
 
 inline CachedRun recall(const LocalSeat& seat, const File& file, uint64_t offset) {
@@ -40,7 +40,7 @@ inline CachedRun recall(const LocalSeat& seat, const File& file, uint64_t offset
           run.warm != nullptr ? run.warm + into : nullptr};
 }
 
-// How many blocks from `file_block` on are worth a look.
+// Returns how many blocks from `file_block` on are worth a look.
 inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, uint64_t file_block,
                              unsigned level) {
   if (level == 1) return format::chunk_blocks;
@@ -52,8 +52,8 @@ inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, 
   return reach - file_block % reach;
 }
 
-// Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are
-// wanted now; the caller is inside the seat, and looked at the shape before the walk.
+// Remembers the result of a walk for `file_block`, at least for the `least` blocks from there on
+// that are wanted now. The caller is inside the seat, and read the shape before the walk.
 inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
                      const MapCursor& cursor, uint64_t least) {
   if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
@@ -74,13 +74,13 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
               &region,     at,    region.warm_bytes(at, size),       next};
 }
 
-// Between two calls too much happens for the processor to have the lines of both under way at once,
-// as a plain copy has. So a read in sequence asks for those of the next ones while it copies
-// (persist/copy/prefetching_copy.h), and a write in sequence does so if it is small and stays in
-// the cache.
+// Prefetching for sequential access: between two calls too much happens for the processor to have
+// the lines of both under way concurrently, as a plain copy has. So a sequential read asks for the
+// lines of the next reads while it copies (persist/copy/prefetching_copy.h). A sequential write
+// does so if it is small and stays in the cache.
 
-// What a read of `size` bytes at `offset` is probably followed by, if it follows the one before;
-// else null.
+// Returns the address of the read that probably follows a read of `size` bytes at `offset`, if that
+// one follows the read before; else null.
 inline const uint8_t* next_in_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                        uint64_t offset) {
   if (!persist::copies_fetching) return nullptr;

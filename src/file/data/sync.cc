@@ -23,7 +23,8 @@ Status write_back(Pool& pool) {
       CAIRN_TRY(segment.region.fence());
       continue;
     }
-    // The kernel tells of a failed write-back once, and may have dropped the pages: it stays told.
+    // The kernel reports a failed write-back once, and may have dropped the pages; the failure is
+    // remembered.
     int result = 0;
     do {
       result = fdatasync(segment.fd);
@@ -35,7 +36,7 @@ Status write_back(Pool& pool) {
   return Status();
 }
 
-// Marks what has been written back as durable.
+// Clears the marks of entries whose blocks have been written back.
 class Settler final : public MapVisitor {
  public:
   explicit Settler(Pool& pool) : pool_(pool) {}
@@ -58,7 +59,7 @@ class Settler final : public MapVisitor {
   Pool& pool_;
 };
 
-// Flushes what mappings may have stored.
+// Flushes bytes that mappings may have stored.
 class Flusher final : public MapVisitor {
  public:
   explicit Flusher(Pool& pool) : pool_(pool) {}
@@ -71,8 +72,7 @@ class Flusher final : public MapVisitor {
   Pool& pool_;
 };
 
-// The size counts from now on: everything below it has been marked as durable, and that has
-// arrived.
+// Makes the size count: everything below it has been marked as durable, and the marks have arrived.
 bool count_size(Pool& pool, Inode& inode) {
   const uint64_t size = inode.size.load();
   if (inode.file.synced_size.load() == size) return false;
@@ -81,7 +81,7 @@ bool count_size(Pool& pool, Inode& inode) {
 }
 
 Status sync_pages(FileSystem& fs, LocalSeat& seat, const Map& map) {
-  // Writers wait: an entry made between the write-back and its marking would be a lie.
+  // Writers wait: an entry made between the write-back and its marking would be marked wrongly.
   ShapeChange change(fs, seat, *map.inode, map.number);
   CAIRN_TRY(write_back(fs.pool));
   if (!S_ISREG(map.inode->mode.load()) || map.inode->file.unsynced.load() == 0) return Status();
@@ -113,9 +113,9 @@ Status sync_file(FileSystem& fs, const Map& map) {
   if (!is_page_medium(fs.pool) && !mapped && map.inode->stamps.load() == 0) return fs.pool.fence();
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
-  // Held, so that nobody takes a half-done marking for a done one.
+  // The lock is held so that no process takes a half-done marking for a complete one.
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-  // What is synced comes back with the times of its writes.
+  // A synced file comes back with the times of its writes.
   fold_stamps(fs, map);
   if (is_page_medium(fs.pool)) return sync_pages(fs, *seat, map);
   Flusher flusher(fs.pool);

@@ -32,15 +32,16 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const FileBlocks cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
     const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
-    // Bytes beyond the new end must read as zeros if the file grows again; but not before the end
-    // is there, for a killed truncate has happened or has not. The note makes recovery zero them.
+    // Bytes beyond the new end must read as zeros if the file grows again. They are zeroed after
+    // the end has moved, because a killed truncate has happened or has not. The note makes recovery
+    // zero them.
     const uint64_t zero_to = keep ? max_file_size : cut.from << block_shift;
     const bool leaves_bytes = size < zero_to && size < map.inode->size.load();
     if (leaves_bytes) note_extension(fs, *seat, map.number, size, zero_to);
     pool::Change record(fs.pool, *seat);
     if (keep) record.set(map.inode->flags, map.inode->flags.load() | format::flag_kept);
     record.set(map.inode->size, size);
-    // What grows again and is not synced must not survive by the size from before.
+    // Bytes that grow again and are not synced must not survive by the earlier size.
     const Word& synced = map.inode->file.synced_size;
     if (size < synced.load()) record.set(map.inode->file.synced_size, size);
     if (size > synced.load()) note_unsynced(fs, *map.inode);
@@ -56,7 +57,8 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
   return Status();
 }
 
-// Of a lazy file: what was staged so far. That changes no time.
+// The part to be cut: of the file, or only the staged part of a lazy file. The latter changes no
+// time.
 enum class Punched : uint8_t { file, staged };
 
 Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
@@ -71,8 +73,8 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
     const uint64_t last = end >> block_shift;
-    // A process that has the file mapped sees the hole immediately, and what it stores there later
-    // is seen by all: the blocks stay, empty.
+    // A process that has the file mapped sees the hole immediately, and all processes see its later
+    // stores: the blocks stay, zeroed.
     const bool keep = is_pinned(fs, map.number);
     if (keep || first > last) {  // or inside one block
       CAIRN_TRY(zero_mapped(fs, map, offset, end));

@@ -10,7 +10,7 @@ Result<persist::Word*> word_at(FileSystem& fs, const Map& map, uint64_t offset) 
   const auto shown = [](uint64_t number) { return static_cast<unsigned long long>(number); };
   if (offset % sizeof(Word) != 0)
     return fail(EINVAL, "inode %llu: word at offset %llu", shown(map.number), shown(offset));
-  // As a writer: what is cut from now on leaves the blocks to the holder of a pin.
+  // The seat announces a writer: later cuts leave the blocks to the holder of a pin.
   pool::SeatGuard seat(fs.pool, map.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);

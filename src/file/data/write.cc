@@ -1,4 +1,4 @@
-// Writing: over mapped bytes, into holes, at the end.
+// Write: overwrites mapped bytes, fills holes, and appends.
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-// Overwrites mapped bytes from piece.offset on; returns how many were contiguous.
+// Overwrites mapped bytes from piece.offset on. Returns how many were contiguous.
 Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const MapCursor& cursor,
                            const WritePiece& piece, uint64_t known) {
   const uint64_t at = in_block(piece.offset);
@@ -43,8 +43,8 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const MapCursor& curs
   return n;
 }
 
-// What is about to be written beyond the end of file is noted. Looked at again after each wait: a
-// truncate may have moved the end.
+// Notes a write beyond the end of file. Called again after each wait: a truncate may have moved the
+// end.
 void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t offset,
                        uint64_t end) {
   if (end <= map.inode->size.load()) return;
@@ -73,10 +73,10 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
     if (since_look >= piece_bytes) {
       since_look = 0;
       if (is_changing(inode)) [[unlikely]] {
-        // An eviction must not take what is in place for what was drained.
+        // The time moves now: an eviction must not take the bytes in place for drained ones.
         if (file != nullptr) touch_modified(*file);
         wait_for_shape(fs, seat, inode, map.number);
-        // Drained and evicted while it waited. What lies beyond the end of file went with that.
+        // The file was drained and evicted during the wait; bytes beyond the end of file are lost.
         if (was_evicted()) return became_lazy;
         note_if_extending(fs, *seat, map, offset, offset + size);
       }
@@ -118,7 +118,8 @@ void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
   fs.pool.flush(&inode.size, sizeof(Word));
 }
 
-// A write below an end of file that another process has set rests on that.
+// Returns true if a write lies below an end of file that another process has set, and so relies on
+// that end.
 bool rests_on_size(const File& file, uint64_t end) {
   return end > file.durable_end.load(std::memory_order_relaxed) ||
          file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
@@ -152,7 +153,7 @@ Result<size_t> write_mapped(File& file, pool::SeatGuard& seat, const uint8_t* so
   return static_cast<size_t>(written);
 }
 
-// A write came short. If the pool is full and room can be made, the rest is written.
+// Writes the rest of a write that came short, if the pool is full and room can be made.
 [[gnu::noinline]] Result<size_t> retry_after_enospc(File& file, const uint8_t* source,
                                                     uint64_t size, uint64_t offset,
                                                     Result<size_t> written) {
@@ -234,8 +235,8 @@ Result<size_t> write_slow(File& file, const void* buffer, size_t size, uint64_t 
 
 namespace {
 
-// `before`: so many of the bytes have been appended at `*offset`, and the rest is written only if
-// nobody has appended anything since; else none of it is.
+// Makes one attempt to append. `before` bytes have already been appended at `*offset`: the rest is
+// written only if no process has appended since, else none of it.
 Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t total,
                            uint64_t before, uint64_t* offset) {
   FileSystem& fs = *file.fs;
@@ -247,11 +248,11 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
     return size_t{0};
   }
   pool::LockGuard lock(fs.pool, *seat, file.inode->append_lock);
-  // Announced only now: a process that changes the structure must not wait for us while we wait for
-  // the lock.
+  // The seat announces the write after the lock is taken: a process that changes the structure must
+  // not wait for a process that waits for the lock.
   seat.resume_writing(fs.pool, file.number);
   if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
-  // From now on it stays as it is: evicting and staging take the append lock.
+  // The file stays as it is from here on: evicting and staging take the append lock.
   if (is_lazy(file)) [[unlikely]]
     return became_lazy;
   const uint64_t start = file.inode->size.load();
@@ -281,8 +282,8 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   return static_cast<size_t>(done);
 }
 
-// An append came short, at `*offset`. If the pool is full and room can be made, the rest is
-// written.
+// Appends the rest of an append that came short at `*offset`, if the pool is full and room can be
+// made.
 Result<size_t> append_rest(File& file, const iovec* vector, int count, uint64_t total,
                            uint64_t done, uint64_t* offset) {
   for (int tries = 1; done < total && try_again(*file.fs, tries, total - done); ++tries) {

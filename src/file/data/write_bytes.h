@@ -1,4 +1,4 @@
-// The body of every write.
+// The common body of all writes.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -6,16 +6,16 @@
 
 namespace cairn::file {
 
-// What a write is to an evicted file.
+// The effect of a write on an evicted file.
 enum class Bytes : uint8_t {
-  changed,  // it is staged first
-  staged,   // the write is what stages it
+  changed,  // the file is staged first
+  staged,   // the write itself stages the file
 };
 
-// Copies bytes to [offset, offset + size) of the file and fills holes; `*written` counts what is in
-// place. What was mapped before is not fenced. The seat has announced the inode. `file`, if there
-// is one, is the handle whose next access may be spared the walk. became_lazy (shape.h): nothing
-// counts as written.
+// Copies bytes to [offset, offset + size) of the file and fills holes; `*written` counts the bytes
+// in place. Bytes in blocks that were mapped before are not fenced. The seat has announced the
+// inode. `file`, if not null, is the handle whose next access may skip the walk. became_lazy
+// (shape.h): no byte counts as written.
 Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
                    const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written,
                    Bytes bytes = Bytes::changed);

@@ -19,7 +19,7 @@ namespace {
 
 using format::Stamp;
 
-// Times before 1970 are negative numbers.
+// Compares times; those before 1970 are negative numbers.
 bool is_earlier(uint64_t a, uint64_t b) {
   return static_cast<int64_t>(a) < static_cast<int64_t>(b);
 }
@@ -37,7 +37,7 @@ void for_each_stamp(FileSystem& fs, uint64_t mask, uint64_t number, Visit visit)
   if (mask == 0) [[likely]]
     return;
   for (uint32_t first = 0; first < fs.pool.lane_count; first += 64) {
-    // A lane that is not listed has none left: they were folded before it was given up or
+    // A lane that is not attached has no stamps: they were folded before the lane was released or
     // recovered.
     for (uint64_t lanes = fs.pool.state->attached[first / 64].load() & mask; lanes != 0;
          lanes &= lanes - 1) {
@@ -60,7 +60,7 @@ Stamp* claim_stamp(FileSystem& fs, uint64_t number) {
   return nullptr;
 }
 
-// The bit of the stamp's lane in masks.
+// Returns the bit of the stamp's lane in masks.
 uint64_t lane_bit(const Pool& pool, const Stamp* stamp) {
   const auto offset = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(stamp) -
                                             reinterpret_cast<const uint8_t*>(pool.lanes));
@@ -72,21 +72,21 @@ void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
   if ((inode.stamps.load() & bit) == 0) fs.pool.fetch_or(inode.stamps, bit);
 }
 
-// The stamp was given back: the mask names its lane only as long as another stamp needs that, so
-// that a process that asks for attributes need not look at lanes.
+// Removes the lane from the mask after a stamp was released, unless another stamp needs it there.
+// Processes that ask for attributes then need not look at the lane.
 void unmark_stamped(FileSystem& fs, Inode& inode, uint64_t number, const Stamp* stamp) {
   const uint64_t bit = lane_bit(fs.pool, stamp);
   if ((fs.pool.fetch_and(inode.stamps, ~bit) & bit) == 0) return;
-  // Another one may have been claimed by a process that found the bit still set. Claiming and
-  // taking the bit away are locked instructions: either that process saw the bit gone, or its stamp
-  // is seen here.
+  // A process that found the bit still set may have claimed another stamp. Claiming and clearing
+  // the bit are locked instructions: either that process saw the bit cleared, or its stamp is seen
+  // here.
   bool needed = false;
   for_each_stamp(fs, bit, number, [&needed](const Stamp&) { needed = true; });
   if (needed) fs.pool.fetch_or(inode.stamps, bit);
 }
 
-// Takes the time out of the inode's stamp. It may have become another inode's meanwhile, which gets
-// its time back.
+// Clears the time in the inode's stamp. If the stamp has become another inode's meanwhile, that
+// inode gets its time back.
 void empty_stamp(Pool& pool, Stamp& stamp, uint64_t number) {
   uint64_t time = stamp.mtime.load();
   if (time == 0 || stamp.inode.load() != number || !pool.compare_exchange(stamp.mtime, time, 0) ||
@@ -109,10 +109,10 @@ uint64_t blocks_in_lower(const Inode& inode, const Attributes& a) {
   return (bytes + format::block_size - 1) >> format::block_shift;
 }
 
-// A lazy file's blocks are in lower: that it has none here must not look like a hole. Counted again
-// if the file was evicted or staged meanwhile.
+// Counts a file's blocks. A lazy file has none here, which must not look like a hole. The count is
+// repeated if the file was evicted or staged meanwhile.
 void count_blocks(const FileSystem& fs, const Map& map, Attributes* a) {
-  constexpr int most_tries = 8;  // while others truncate it all the time
+  constexpr int most_tries = 8;  // while others keep truncating it
   for (int tries = 1;; ++tries) {
     const FirstLook look(*map.inode);
     a->flags = map.inode->flags.load();
@@ -136,7 +136,8 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.gid = static_cast<uint32_t>(inode.owner.load() >> 32);
   a.links = static_cast<uint32_t>(inode.links.load());
   a.size = inode.size.load();
-  // The stamps first: a process that gives one back has put it into the inode before.
+  // The stamps are read before the inode: a process that releases a stamp has folded it into the
+  // inode before.
   uint64_t stamped = 0;
   for_each_stamp(fs, inode.stamps.load(), map.number, [&stamped](const Stamp& stamp) {
     if (const uint64_t time = stamp.mtime.load(); time != 0)
@@ -153,7 +154,7 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.btime = inode.btime.load();
   a.rdev = inode.rdev.load();
   a.flags = inode.flags.load();
-  // A lazy directory's subdirectories are in lower.
+  // The subdirectories of a lazy directory lie in lower.
   if ((a.flags & format::flag_lazy) != 0 && S_ISDIR(a.mode))
     a.links = std::max(a.links, static_cast<uint32_t>(inode.directory.lower_links.load()));
   if (S_ISREG(a.mode))
@@ -175,7 +176,7 @@ Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permis
   return change.commit();
 }
 
-// The rights that a program was given do not go on to another owner's, as in the kernel.
+// Drops the file capabilities: like the kernel, a change of owner does not pass them on.
 static Status drop_capabilities(FileSystem& fs, LocalSeat& seat, const Map& map,
                                 uint64_t generation) {
   if (S_ISDIR(map.inode->mode.load()) || map.inode->xattr.load() == 0) return Status();
@@ -202,11 +203,11 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   CAIRN_TRY(check_generation(map, generation));
   if (mtime != time_omit) {
-    // What was stamped before is over; it must not win against the time that is set.
+    // Earlier stamps are cleared so that they cannot override the time that is set.
     for_each_stamp(fs, map.inode->stamps.load(), map.number,
                    [&](Stamp& stamp) { empty_stamp(fs.pool, stamp, map.number); });
   }
-  // One moment for all of them: programs ask whether a file was read after it was changed.
+  // All times are one moment: programs ask whether a file was read after it was changed.
   const uint64_t now = now_ns();
   pool::Change change(fs.pool, seat);
   if (atime != time_omit) change.set(map.inode->atime, resolve(atime, now));
@@ -225,7 +226,8 @@ Status set_flags(FileSystem& fs, uint64_t number, uint64_t set, uint64_t clear) 
   return change.commit();
 }
 
-// Also when the clock was set back, what has changed has another time than what was drained.
+// Returns a time later than that of the last drain, also if the clock was set back: a changed file
+// must differ from the drained one.
 static uint64_t time_of_change(const Inode& inode, uint64_t tick) {
   return std::max(tick, inode.drained.load() + 1);
 }
@@ -249,7 +251,7 @@ void stamp_now(File& file, const uint64_t tick) {
     fs.pool.store(stamp->mtime, time);
     mark_stamped(fs, *file.inode, stamp);
   } else {
-    fold(fs.pool, *file.inode, time);  // more files are written to than a lane has slots
+    fold(fs.pool, *file.inode, time);  // more files are being written than a lane has slots
   }
   file.last_tick.store(tick, std::memory_order_relaxed);
 }
@@ -271,7 +273,7 @@ void fold_stamp(File& file) {
   }
   file.last_tick.store(0);
   const bool counts = (file.shared->flags.load() & uint64_t{O_NOATIME}) == 0;
-  // As the kernel's relatime: the first reading after a change counts.
+  // Like the kernel's relatime, only the first read after a change counts.
   if (file.was_read.exchange(false) && counts && !pool.read_only &&
       !is_earlier(file.inode->mtime.load(), file.inode->atime.load()))
     raise_to(pool, file.inode->atime, coarse_now_ns());

@@ -7,10 +7,10 @@
 
 namespace cairn::file {
 
-// Blocks with data, as st_blocks tells them. In files that are larger than the count looks into,
-// all of the size counts as such.
+// Counts the blocks with data, as st_blocks reports them. A file too large to be counted reports
+// its whole size.
 uint64_t data_blocks(const Pool& pool, const Map& map, uint64_t size);
-// What the file takes in the pool: its data and its page table.
+// Counts the blocks that the file occupies in the pool: its data and its page table.
 uint64_t held_blocks(const Pool& pool, const Map& map, uint64_t size);
 
 }  // namespace cairn::file

@@ -23,7 +23,7 @@ class BlocksTest : public FreshFile {
   }
 };
 
-// A file behind a hole has a page table, of which st_blocks tells nothing.
+// A file behind a hole has a page table, which st_blocks does not count.
 TEST_F(BlocksTest, APageTableIsHeldAndIsNoData) {
   expect(0, 0);
   write(0);

@@ -10,7 +10,7 @@
 
 namespace cairn::file {
 
-// A handle's sequential writing into holes (fill_ahead.h); races are harmless.
+// The state of a handle's sequential writing into holes (fill_ahead.h); races are harmless.
 struct FillHints {
   std::atomic<uint64_t> next{0};    // where the blocks of the last fill end, in bytes
   std::atomic<uint64_t> streak{0};  // bytes filled in sequence until there
@@ -31,21 +31,22 @@ struct File {
   bool directory = false;
   bool synchronous = false;  // O_SYNC, O_DSYNC
   uint64_t pool_serial = 0;
-  // Whether reading and writing may take the fast path (fast_path.h).
+  // Flags: reads and writes may take the fast path (fast_path.h).
   bool reads_fast = false;
   bool writes_fast = false;
   std::unique_ptr<format::OpenFile> own;  // the description, in a pool that is only looked at
-  bool closed_in_fork = false;            // to be closed when that is over
+  bool closed_in_fork = false;            // close it when the fork is over
   bool adopted_twice = false;  // another handle of this process names the same description
   File* next = nullptr;        // FileSystem::files
   File* previous = nullptr;
   std::atomic<uint32_t> references{1};
-  // Time stamps: the last tick that was stored, and where (null: into the inode itself).
+  // The last tick that was stamped, and the stamp's address (null: the inode itself).
   std::atomic<uint64_t> last_tick{0};
   std::atomic<format::Stamp*> stamp{nullptr};
   std::atomic<bool> was_read{false};
   FillHints fill;
-  // Persistent media: up to where the end of file is known to be durable, while the shape is that.
+  // Persistent media: the end of file is known to be durable up to here, while the shape is this
+  // one.
   std::atomic<uint64_t> durable_end{0};
   std::atomic<uint64_t> durable_shape{0};
 

@@ -12,8 +12,9 @@ namespace {
 using format::inodes_per_block;
 using persist::Region;
 
-// Where the file system names no user, or no group, the kernel knows it: the one as which the
-// calling thread opens files. Both calls change nothing when they are given none.
+// Returns the owner of a new inode. If the file system names no user, or no group, the kernel knows
+// the one as which the calling thread opens files. Both calls change nothing: they are given
+// invalid IDs.
 uint64_t owner_of_new(const FileSystem& fs) {
   uint64_t user = fs.uid.load(std::memory_order_relaxed);
   uint64_t group = fs.gid.load(std::memory_order_relaxed);
@@ -22,7 +23,7 @@ uint64_t owner_of_new(const FileSystem& fs) {
   return user | group << 32;
 }
 
-// How many inodes are looked at before the table grows.
+// The number of inodes that a search looks at before the table grows.
 constexpr uint64_t search_window = 512;
 
 // A free inode has no links, and one in the making has a maker. So one flipped bit in the state of
@@ -54,7 +55,8 @@ bool try_take(FileSystem& fs, LocalSeat& seat, uint64_t number, NewInode* made) 
   return true;
 }
 
-// After searches that found nothing, ever more growths go by before the next one.
+// Returns true if a search may find something. Each search without result makes more growths skip
+// the next one.
 bool worth_searching(FileSystem& fs) {
   if (fs.searches_to_skip.load(std::memory_order_relaxed) == 0) return true;
   fs.searches_to_skip.fetch_sub(1, std::memory_order_relaxed);
@@ -72,7 +74,7 @@ void note_search(FileSystem& fs, bool fruitful) {
   fs.searches_to_skip.store(1U << n, std::memory_order_relaxed);
 }
 
-// Looks at a window of the table from a shared cursor on and remembers what is free there.
+// Looks at a window of the table from a shared cursor on, and remembers the free inodes.
 bool search_table(FileSystem& fs) {
   Pool& pool = fs.pool;
   const uint64_t total = pool.state->itable_blocks.load() * inodes_per_block;
@@ -161,8 +163,8 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
   pool::Segment& segment = pool.segment_of(&inode);
   Region& region = segment.region;
   const uint64_t generation = inode.generation.load() + 1;
-  // What a latecomer from an earlier life may still be holding keeps its value: state, shape, the
-  // locks, and the count of openers.
+  // State, shape, locks and the count of openers keep their values: a late process may still hold
+  // the inode from an earlier life.
   for (Word* word : {&inode.flags, &inode.links, &inode.rdev, &inode.size, &inode.mtime,
                      &inode.change, &inode.orphan_of, &inode.lower_parent, &inode.lower_unit,
                      &inode.drained, &inode.stamps, &inode.orphan_next, &inode.orphan_epoch,
@@ -188,8 +190,8 @@ void inode_is_made(FileSystem& fs, LocalSeat& seat) {
 }
 
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
-  // Not flushed: what it was before, in the making and of a seat that is gone, is as free to
-  // processes that come later.
+  // The store is not flushed: after a power loss the old state, "in the making by a seat that is
+  // gone", is as free.
   fs.pool.store(made.inode->links, 0);
   fs.pool.store(made.inode->state, format::inode_free);
   fs.pool.store(seat.words->allocating_inode, 0);

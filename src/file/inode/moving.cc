@@ -13,7 +13,7 @@ namespace cairn::file {
 
 namespace {
 
-// One of several wins.
+// Sets the mark. Of several movers one succeeds.
 Status set_mark(FileSystem& fs, LocalSeat& seat, const Map& map) {
   const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   if (!is_live(*map.inode) || is_moving(*map.inode))
@@ -35,7 +35,7 @@ void end_mark(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generati
   change.set(map.inode->flags, map.inode->flags.load() & ~format::flag_moving);
   change.set(map.inode->file.mover, 0);
   change.commit()
-      .ignore();  // told by the next one that matters; no process waits for it without end
+      .ignore();  // the next operation that matters reports it; waits for the mark are bounded
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ Status begin_moving(FileSystem& fs, const Map& map) {
     if (!seat.ok()) return pool::no_seat(fs.pool);
     CAIRN_TRY(set_mark(fs, *seat, map));
   }
-  // Openers count themselves in this word: one comes before and is seen, or comes after and sees
-  // the mark.
+  // Openers count themselves in this word. An opener either comes before and is seen, or comes
+  // after and sees the mark.
   fs.pool.fetch_add(map.inode->opens, 0);
   if (!is_open(fs, map.number) && !is_pinned(fs, map.number)) return Status();
   const pool::SeatGuard seat(fs.pool);

@@ -1,9 +1,9 @@
-// Moving: a file of which it is being settled whether this node of a job has it or another one
-// (cluster/names/names.h, cluster/remote/remote_files.h). No process opens it until that is known,
-// so none is left with a file that has no name any more.
+// Moving: marks a file while the nodes of a job settle which of them has it (cluster/names/names.h,
+// cluster/remote/remote_files.h). No process opens the file until that is known, so none is left
+// with a file whose name is gone.
 //
-// An opener counts itself and looks at the mark then; a mover sets the mark and looks for openers
-// then. So at least one of the two sees the other.
+// An opener counts itself, then reads the mark. A mover sets the mark, then looks for openers. So
+// at least one of the two sees the other.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ namespace cairn::file {
 inline bool is_moving(const Inode& inode) {
   return (inode.flags.load() & format::flag_moving) != 0;
 }
-// As is_moving(), after removing a mark whose setter was killed.
+// Removes a mark whose setter was killed, then does what is_moving() does.
 bool is_still_moving(FileSystem& fs, LocalSeat& seat, const Map& map);
-// A file that is being made moves from its first moment on.
+// Marks a file that is being made: it is moving from the start.
 void mark_new(FileSystem& fs, LocalSeat& seat, Inode& inode);
-// EBUSY: a process has it open or mapped; EAGAIN: another one moves it.
+// EBUSY: a process has the file open or mapped. EAGAIN: another process moves it.
 Status begin_moving(FileSystem& fs, const Map& map);
-// Also of one that is gone. `mover`: only if the mark is still that one's.
+// Removes the mark, also of a file that is gone. With `mover`, only that mover's mark is removed.
 void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation,
                 std::optional<uint64_t> mover = {});
-// Waits until it has its place: here, or no name any more. A mover needs a few messages. A mark
-// that stays for longer was set by a server for a process of another node that was killed, and is
-// removed.
+// Waits until the move is over: the file is here, or has lost its name. A mover needs a few
+// messages. If a mark stays longer, a server set it for a process of another node that was killed;
+// it is removed.
 void await_place(FileSystem& fs, LocalSeat& seat, const Map& map);
 
 }  // namespace cairn::file

@@ -27,7 +27,7 @@ class Moving : public FreshPool {
     EXPECT_TRUE(made.ok()) << last_detail();
     return *made;
   }
-  // How long an opener waits.
+  // Returns how long an opener waits.
   milliseconds open(const Map& map) {
     const auto begun = steady_clock::now();
     const pool::SeatGuard seat(fs->pool);
@@ -36,7 +36,7 @@ class Moving : public FreshPool {
     if (opened.ok()) close_file(*seat, std::move(*opened));
     return std::chrono::duration_cast<milliseconds>(steady_clock::now() - begun);
   }
-  // act(file system) in another process, which is killed then.
+  // Runs act(file system) in another process, which is killed then.
   template <typename Act>
   void in_the_dead(Act act) {
     const pid_t child = fork();

@@ -114,14 +114,14 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
     const uint64_t state = open->state.load();
     if ((state & format::open_mask) == format::open_making &&
         format::open_maker(state) == lane + 1) {
-      // It died while making this one: its count in the inode, if it got that far, stays too high,
-      // which costs a look through this table and nothing else.
+      // The process died while it made this description. Its count in the inode may stay too high,
+      // which costs a search of this table and nothing else.
       for (Word& word : open->holder) fs.pool.store(word, 0);
       fs.pool.store(open->state,
                     format::open_state(format::open_generation(state) + 1, format::open_free));
       continue;
     }
-    // What no lane holds was being closed by a process that died at it.
+    // A description that no lane holds was being closed by a process that died.
     if ((open->holder[lane / 64].load() & bit) == 0 && has_holder(*open)) continue;
     let_go(fs.pool, *open, lane);
     const uint64_t number = open->inode.load();

@@ -31,8 +31,9 @@ bool is_held(const FileSystem& fs, uint64_t number) {
   return !held.ok() || *held;
 }
 
-// Empties the entry of a pin on the inode that no process holds any more; false if one does. Nobody
-// can take it meanwhile: emptied after that, the entry of a pin in force would be lost.
+// Empties the entry of a pin on the inode if no process holds the pin; returns false if one does.
+// The entry is emptied under its lock: another process that takes the pin in between would lose its
+// entry.
 bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
   const int fd = open(fs.pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;  // unknown: the blocks stay
@@ -40,14 +41,14 @@ bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
   if (unheld) {
     uint64_t expected = inode;
     fs.pool.compare_exchange(pin.inode, expected, 0);
-    // In so many words: a child that another thread forks meanwhile has the description too.
+    // Unlocks explicitly: a child that another thread forks meanwhile has the description too.
     media::unlock(fd, pool::pin_lock_byte(number));
   }
   close(fd);
   return unheld;
 }
 
-// Takes pin `number`: EAGAIN if a process has it.
+// Takes pin `number`. EAGAIN if another process has it.
 Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t inode) {
   CAIRN_TRY_ASSIGN(
       block, block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary));
@@ -57,9 +58,9 @@ Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
   if (pin->inode.load() != 0 && is_held(fs, number)) return Status(EAGAIN);
   CAIRN_TRY_ASSIGN(lock, media::try_lock(fs.pool.lock_path.c_str(), pool::pin_lock_byte(number),
                                          media::Inheritance::inherited));
-  // The byte's holder alone writes the entry.
+  // The entry is written only by the holder of the byte.
   fs.pool.store(pin->inode, inode);
-  // Nobody scans beyond this mark.
+  // Scans of the table end at this mark.
   uint64_t mark = fs.pool.state->pin_cursor.load();
   while (mark < number + 1 &&
          !fs.pool.compare_exchange(fs.pool.state->pin_cursor, mark, number + 1)) {
@@ -67,10 +68,10 @@ Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
   return PinHandle{number, std::move(lock)};
 }
 
-// Where to look next: behind what this process has looked at. At the end there are new ones, until
-// there are twice as many, if most of the old ones were held; else it goes on from the start, for
-// those that have been given back. So a pin costs the same with ten thousand others, and there are
-// not many more than were ever held at once.
+// Returns the number to try next, behind the numbers that this process has tried. At the end of the
+// table it adds numbers if most of the old ones were held, until there are twice as many. Otherwise
+// it starts again from the beginning, for numbers that have been released. So a pin costs the same
+// with ten thousand others, and the table stays not much longer than the most pins ever held.
 uint64_t next_number(FileSystem& fs) {
   FileSystem::PinSearch& search = fs.pin_search;
   const uint64_t number = search.next.fetch_add(1);

@@ -34,8 +34,7 @@ class Pins : public FreshPool {
   [[nodiscard]] uint64_t looked_at() const { return fs->pool.state->pin_cursor.load(); }
 };
 
-// Whoever cuts a file looks at all that were ever taken: their number was that of all pins of a
-// program's life.
+// A cut looks at all pin numbers ever used: their number grew with all pins of a program's life.
 TEST_F(Pins, TakenAndGivenBackForEverAreNoMoreThanAtOnce) {
   constexpr size_t at_once = 300;
   for (int round = 0; round < 100; ++round) {
@@ -46,8 +45,8 @@ TEST_F(Pins, TakenAndGivenBackForEverAreNoMoreThanAtOnce) {
   EXPECT_FALSE(is_pinned(*fs, 1));
 }
 
-// Who cuts the file finds the byte of a pin that has been given back unlocked; by the time he
-// empties the entry, it is in force again.
+// A process that cuts the file finds the byte of a released pin unlocked; before it empties the
+// entry, the pin is in force again.
 TEST_F(Pins, ThatAreTakenAgainWhileSomebodyLooksForThemStayInForce) {
   std::atomic<bool> over{false};
   std::vector<std::thread> looking;
@@ -68,7 +67,7 @@ TEST_F(Pins, ThatAreTakenAgainWhileSomebodyLooksForThemStayInForce) {
 
 TEST_F(Pins, AForkedChildTakesBackWhatItGaveBack) {
   auto pins = take(1);
-  // As if another thread of the parent were just looking there.
+  // Acts as another thread of the parent that searches at this moment.
   fs->free_pins.lock.store(1);
   ForkedLane forked;
   ASSERT_TRUE(prepare_fork(*fs, &forked).ok()) << last_detail();

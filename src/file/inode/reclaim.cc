@@ -14,23 +14,23 @@
 namespace cairn::file {
 namespace {
 
-// Orphans that gather before a list is gone through, and blocks that one pass frees at most: the
+// The number of orphans that start a pass, and the number of blocks that a pass frees at most. A
 // pass looks at every attached lane once, and holds the list's lock.
 constexpr uint64_t orphans_per_pass = 32;
 constexpr uint64_t orphaned_blocks_per_pass = 1024;  // 4 MiB
 constexpr uint64_t blocks_per_pass = 65536;
-// What is enough to go on with, before untouched memory would be taken.
+// The number of blocks that is enough to continue with, before untouched memory is taken.
 constexpr uint64_t blocks_to_go_on = 2 * format::chunk_blocks;
 constexpr uint64_t others_per_pass = 4;
-// How long a process waits for others that are inside calls. One that waits inside a call of its
-// own may be what another waits for, and most calls take microseconds.
+// The time that a process waits for others that are inside calls. A process that waits inside a
+// call of its own may be what another one waits for. Most calls take microseconds.
 constexpr int patience_outside_ms = 1000;
 constexpr int patience_inside_ms = 20;
 constexpr int most_passes = 8;
 
 uint32_t shard_of(const LocalSeat& seat) { return seat.lane % format::orphan_shards; }
 
-// Frees what it visits, in runs; stops when its budget is used up.
+// Frees the blocks that it visits, in runs, until its budget is used up.
 class Reaper final : public MapVisitor {
  public:
   Reaper(FileSystem& fs, LocalSeat& seat, uint64_t budget)
@@ -61,7 +61,7 @@ class Reaper final : public MapVisitor {
     return freed < budget_;
   }
   bool damage(Word& word, uint64_t /*file_block*/, unsigned /*level*/) override {
-    pool_.store_flush(word, 0);  // what it named is unknown; `check` reports the leak
+    pool_.store_flush(word, 0);  // the block that it named is unknown; `check` reports the leak
     return true;
   }
   void flush() {
@@ -87,7 +87,7 @@ bool any_orphans(const Pool& pool) {
                      [](const format::OrphanShard& shard) { return shard.head.load() != 0; });
 }
 
-// Visits what an orphan holds: all of an ended file, or what a cut has taken out of another one.
+// Visits the blocks of an orphan: all of an ended file, or the part that was cut from another one.
 bool visit_orphan(const FileSystem& fs, const Map& orphan, MapVisitor& visitor) {
   const Inode& inode = *orphan.inode;
   const bool is_cut = (inode.flags.load() & format::flag_change) != 0;
@@ -110,7 +110,7 @@ class Counter final : public MapVisitor {
   uint64_t blocks = 0;
 };
 
-// Frees an orphan's blocks; true when nothing is left.
+// Frees an orphan's blocks. Returns true when none is left.
 bool reap(FileSystem& fs, LocalSeat& seat, const Map& orphan, uint64_t budget, uint64_t* freed) {
   Inode& inode = *orphan.inode;
   Reaper reaper(fs, seat, budget);
@@ -144,14 +144,15 @@ Status OrphanList::commit(pool::Change& change, const Map& orphan, uint64_t bloc
   fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
   fs_.pool.blocks_orphaned.fetch_add(blocks, std::memory_order_relaxed);
   CAIRN_TRY(change.commit());
-  // Only now: a process that began before the commit, in whatever epoch, may be copying from what
-  // it has cut off.
+  // The epoch is read after the commit: a process that began before the commit, in whatever epoch,
+  // may be copying from blocks that the commit cuts off.
   fs_.pool.store(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
   return Status();
 }
 
 namespace {
-// The epoch that must have passed; of an orphan whose maker died before it could note it, this one.
+// Returns the epoch that must have passed. If the orphan's maker died before it stored one, that is
+// the current epoch.
 uint64_t epoch_of(Pool& pool, Inode& orphan) {
   if (orphan.orphan_epoch.load() == 0) pool.store(orphan.orphan_epoch, pool::current_epoch(pool));
   return orphan.orphan_epoch.load();
@@ -160,7 +161,7 @@ uint64_t epoch_of(Pool& pool, Inode& orphan) {
 
 namespace {
 
-// Frees what can be freed in a list whose lock the seat has.
+// Frees what can be freed in a list whose lock the seat holds.
 uint64_t reclaim_held(FileSystem& fs, LocalSeat& seat, format::OrphanShard& shard) {
   Pool& pool = fs.pool;
   if (!pool.see_growth().ok()) return 0;  // a block there would look like damage
@@ -173,7 +174,7 @@ uint64_t reclaim_held(FileSystem& fs, LocalSeat& seat, format::OrphanShard& shar
     if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan) break;
     const uint64_t epoch = epoch_of(pool, *inode);
     if (epoch > passed_epoch && !pool::has_passed(pool, epoch, &seat)) {
-      link = &inode->orphan_next;  // those behind it are older
+      link = &inode->orphan_next;  // orphans behind this one are older
       continue;
     }
     passed_epoch = std::max(passed_epoch, epoch);
@@ -214,18 +215,18 @@ void reclaim_some(FileSystem& fs, LocalSeat& seat) {
   fs.pool.orphans_made.store(0, std::memory_order_relaxed);
   fs.pool.blocks_orphaned.store(0, std::memory_order_relaxed);
   uint64_t freed = reclaim_list(fs, seat, shard_of(seat));
-  // Lists whose lanes nobody has taken since their owner died: a few at each pass, in turn.
+  // Each pass also takes a few lists whose lanes have no owner since theirs died, in turn.
   const uint64_t turn = pool::current_epoch(fs.pool) * others_per_pass;
   for (uint64_t i = 0; i < others_per_pass; ++i)
     freed += reclaim_list(fs, seat, static_cast<uint32_t>((turn + i) % format::orphan_shards));
-  // Nothing came back: perhaps a process died inside a call, and holds the epoch up.
+  // No block came back: perhaps a process died inside a call and blocks the epoch.
   if (freed == 0) pool::recover_the_dead(fs.pool);
 }
 
 uint64_t count_withheld(const FileSystem& fs) {
   Counter counter;
-  // Lists change while they are read: what is no orphan any more ends one, and none is longer than
-  // this.
+  // Lists change while they are read. An inode that is no longer an orphan ends its list, and no
+  // list is longer than this.
   uint64_t most = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
   for (uint32_t shard = 0; shard < format::orphan_shards; ++shard) {
     for (uint64_t at = fs.pool.orphans[shard].head.load(); at != 0 && most > 0; --most) {
@@ -250,20 +251,20 @@ bool reclaim_passed(FileSystem& fs, LocalSeat& seat) {
 
 namespace {
 
-// Some passes: the first one moves the epoch on, and processes that were inside a call then leave
-// soon; what they withheld others may have freed and taken before the next one. reclaim() says
-// whether anything came back, wait(epoch) waits for those inside.
+// Reclaims in several passes. The first pass advances the epoch; processes inside a call leave soon
+// after it. Blocks that they withheld may be freed and taken by others before the next pass.
+// reclaim() returns whether any block came back; wait(epoch) waits for the processes inside.
 template <typename Reclaim, typename Wait>
 bool reclaim_in_passes(const FileSystem& fs, Reclaim reclaim, Wait wait) {
   for (int pass = 0; pass < most_passes; ++pass) {
     if (reclaim()) return true;
-    // What is in the lists now was put there in this epoch or before.
+    // The lists' orphans were added in this epoch or before.
     if (!any_orphans(fs.pool) || !wait(pool::current_epoch(fs.pool))) return false;
   }
   return false;
 }
 
-// Waits for those who are at work on a list: what they free has come back as well.
+// Waits for processes that reclaim from a list: the blocks that they free have come back as well.
 bool reclaim_after_others(FileSystem& fs) {
   bool came_back = false;
   const pool::SeatGuard seat(fs.pool);

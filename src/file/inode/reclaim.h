@@ -1,7 +1,8 @@
-// Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait
-// to be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand
-// in lists, one for each 64th lane, and are freed step by step once all processes that could still
-// be copying from them have left, and no mapping pins them.
+// Reclaim frees the blocks of orphans. An orphan is an inode whose blocks (of the file blocks
+// [orphan_from, orphan_to)) wait to be freed: an unlinked file that no process has open, or the
+// part that truncate or punch cut off. Each 64th lane has a list of orphans. Their blocks are freed
+// step by step once all processes that could still be copying from them have left, and no mapping
+// pins them.
 #pragma once
 
 #include "file/inode/file_system.h"
@@ -9,14 +10,14 @@
 
 namespace cairn::file {
 
-// The list of the seat's lane; its lock is held from the constructor to the destructor.
+// The list of the seat's lane, locked from the constructor to the destructor.
 class OrphanList {
  public:
   OrphanList(FileSystem& fs, LocalSeat& seat);
   ~OrphanList();
   OrphanList(const OrphanList&) = delete;
   OrphanList& operator=(const OrphanList&) = delete;
-  // Makes the change, with which an inode comes into the list; it holds about `blocks`.
+  // Commits the change that adds an inode to the list; the inode holds about `blocks`.
   Status commit(pool::Change& change, const Map& orphan, uint64_t blocks);
 
  private:
@@ -24,32 +25,32 @@ class OrphanList {
   format::OrphanShard& shard_;
 };
 
-// Frees what this process's lists hold if enough has gathered: some megabytes, or some files,
-// because each look at the seats costs a process fence and a scan of all lanes. Called at the end
-// of operations that made orphans, without locks held.
+// Frees the orphans in this process's lists once some megabytes, or some files, have gathered: each
+// look at the seats costs a process fence and a scan of all lanes. Operations that made orphans
+// call it at their end, without locks held.
 void reclaim_some(FileSystem& fs, LocalSeat& seat);
-// The next orphan starts a pass: for a process that has just attached, because its lane's list may
-// hold what a dead one left, and processes may be too short-lived to gather enough themselves.
+// Makes the next orphan start a pass. A process that has just attached calls it: its lane's list
+// may hold what a dead process left, and processes may be too short-lived to gather enough.
 void reclaim_soon(FileSystem& fs);
-// Frees whatever can be freed in one list; returns the number of blocks that came back.
+// Frees whatever can be freed in one list. Returns the number of blocks freed.
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
 
-// Blocks that wait to be freed, in all lists. Takes no lock: a figure for people while processes
-// work.
+// Counts the blocks that wait to be freed, in all lists. Takes no lock, so the figure is
+// approximate while processes work.
 uint64_t count_withheld(const FileSystem& fs);
 
-// Frees what has passed in any list, the seat's own first, until some megabytes have come back.
-// Does not wait: the caller is inside a call itself, and two that wait for each other's epochs
-// never end.
+// Frees the orphans that no process can still read, in any list, the seat's own first, until some
+// megabytes have come back. Does not wait: the caller is inside a call, and two callers that wait
+// for each other's epochs would never end.
 bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 
-// Frees whatever can be freed in all lists; waits for up to a second for processes inside a call
-// that withhold it. Returns whether anything came back. The caller is in no seat: any number of
-// processes may wait here at once, and none withholds anything while it waits.
+// Frees whatever can be freed in all lists. Waits up to a second for processes inside a call that
+// withhold blocks. Returns true if any block came back. The caller is in no seat, so any number of
+// processes may wait here concurrently: none withholds blocks while it waits.
 bool reclaim_withheld(FileSystem& fs);
-// The same for a caller inside a call. It has announced itself, and of two that wait here each
-// waits for the other: so only for a moment. Who fails then begins again from outside
-// (make_room.h).
+// Does what reclaim_withheld() does, for a caller inside a call, and waits only for a moment: two
+// such callers wait for each other, because each has announced itself. A caller that fails begins
+// again from outside (make_room.h).
 bool reclaim_withheld_inside(FileSystem& fs, LocalSeat& seat);
 
 }  // namespace cairn::file

@@ -42,7 +42,8 @@ class Reclaim : public FreshPool {
   }
 };
 
-// Also who began while a file was being cut, in an epoch that others have just begun.
+// A process that began while a file was being cut, in an epoch that others have just begun, keeps
+// the blocks readable.
 TEST_F(Reclaim, LeavesWhatSomebodyInsideHasFound) {
   constexpr unsigned files = 4;
   std::array<std::unique_ptr<File>, files> file;

@@ -1,6 +1,6 @@
-// Remote: the way to the bytes of a file that lie in another node's pool and stay there while they
-// are written. In this pool it is a lazy file without a name, which only the process that opened it
-// knows how to write (Lower::remote).
+// Remote: access to the bytes of a file that lie in another node's pool and stay there while they
+// are written. In this pool the file is lazy and has no name. Only the process that opened it knows
+// how to write it (Lower::remote).
 #pragma once
 
 #include <sys/uio.h>
@@ -12,7 +12,7 @@
 
 namespace cairn::file {
 
-// Each is called without locks held, by several threads concurrently.
+// The interface of such a file. Callers hold no locks; several threads may call it concurrently.
 class Remote {
  public:
   Remote() = default;
@@ -20,15 +20,15 @@ class Remote {
   Remote(const Remote&) = delete;
   Remote& operator=(const Remote&) = delete;
 
-  // As write_at().
+  // Does what write_at() does.
   virtual Result<size_t> write(const void* buffer, size_t size, uint64_t offset) = 0;
-  // As append().
+  // Does what append() does.
   virtual Result<size_t> append(const iovec* vector, int count, uint64_t* offset) = 0;
   virtual Status set_size(uint64_t size) = 0;
-  // What was written is as durable there as fsync(2) makes it.
+  // Makes written bytes as durable on the other node as fsync(2) does.
   virtual Status sync() = 0;
-  // As set_mode(), set_owner() and set_times(); what is `same` stays, of times what is `same_time`:
-  // all others are times.
+  // Does what set_mode(), set_owner() and set_times() do. A value of `same`, or a time of
+  // `same_time`, leaves the attribute as it is.
   struct Change {
     static constexpr uint64_t same = UINT64_MAX;
     static constexpr auto same_time = static_cast<uint64_t>(INT64_MAX);

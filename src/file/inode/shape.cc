@@ -14,15 +14,16 @@ unsigned begin_change(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t nu
     ++note;
   assert(note < std::size(seat.words->shaped));
   fs.pool.store(seat.words->shaped[note], number);
-  // Only damage leaves it odd for the holder of the lock.
+  // The shape is odd for the holder of the lock only after damage.
   if (is_changing(inode)) fs.pool.fetch_add(inode.shape, 1);
-  // A locked instruction: the change is visible before the seats are looked at.
+  // A locked instruction makes the change visible before the seats are read.
   fs.pool.fetch_add(inode.shape, 1);
   return note;
 }
 
 void end_change(FileSystem& fs, LocalSeat& seat, Inode& inode, unsigned note) {
-  // Flushed, as its line may have been with the shape odd: a clean detach must leave it even.
+  // The shape is flushed because its line may have been flushed while it was odd, and a clean
+  // detach must leave it even.
   fs.pool.store_flush(inode.shape, inode.shape.load() + 1);
   fs.pool.store(seat.words->shaped[note], 0);
 }
@@ -36,7 +37,8 @@ void wait_for_shape(FileSystem& fs, pool::SeatGuard& seat, Inode& inode, uint64_
     while (is_changing(inode)) {
       const uint64_t shape = inode.shape.load();
       const uint64_t owner = inode.lock.load();
-      // A process that changes it holds its lock as long as the shape is odd: damage left it so.
+      // A process that changes the shape holds the inode's lock while the shape is odd; here only
+      // damage can have left it so.
       if (uint64_t held = shape; (shape & 1) != 0 && pool::is_void(fs.pool, owner) &&
                                  fs.pool.compare_exchange(inode.shape, held, shape + 1))
         break;

@@ -18,7 +18,8 @@ struct Attribute {
   std::string value;
 };
 
-// On the medium: records of { u16 name length, u16 value length, name, value }, length 0 ends.
+// The format on the medium: records of { u16 name length, u16 value length, name, value }; length 0
+// ends.
 constexpr size_t record_header = 4;
 constexpr size_t most_bytes = format::block_size - 2;
 
@@ -37,7 +38,7 @@ Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
     std::memcpy(lengths, bytes.data() + at, sizeof lengths);
     if (lengths[0] == 0) break;
     at += record_header;
-    // A system call would take what stands in front of a zero byte for the whole name.
+    // A system call would take the bytes before a zero byte for the whole name.
     if (at + lengths[0] + lengths[1] > bytes.size() ||
         std::memchr(bytes.data() + at, 0, lengths[0]) != nullptr)
       return fail(EIO, "inode %llu: its extended attributes are damaged",
@@ -48,10 +49,10 @@ Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
   return attributes;
 }
 
-// Is the change a program's? Then it sets the ctime.
+// Tells whether a program made the change, which then sets the ctime.
 enum class SetsTime : uint8_t { no, yes };
 
-// Replaces the block; the old one goes to an orphan, because readers may be copying from it.
+// Replaces the block. The old one goes to an orphan, because readers may be copying from it.
 Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
             const std::vector<Attribute>& attributes, SetsTime stamp) {
   std::string bytes;

@@ -1,5 +1,5 @@
-// Extended attributes: all of an inode's attributes in one block, replaced as a whole. Names with
-// the prefix "cairn." are Cairn's own and not shown to programs.
+// Extended attributes: one block holds all attributes of an inode and is replaced as a whole. Names
+// with the prefix "cairn." belong to Cairn and are hidden from programs.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace cairn::file {
 
-// All: ESTALE if the number does not mean the file of `generation` any more (0: any will do).
-// EEXIST, ENODATA (by flags XATTR_CREATE 1, XATTR_REPLACE 2), ENOSPC above one block, ERANGE.
+// Sets an attribute. EEXIST, ENODATA (by flags XATTR_CREATE 1, XATTR_REPLACE 2), ENOSPC above one
+// block, ERANGE. A call with a `generation` returns ESTALE if the number no longer means the file
+// of `generation` (0: any).
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                  size_t size, int flags, uint64_t generation = 0);
-// Sets an attribute that no program has set, and so leaves the ctime as it is.
+// Sets one of Cairn's own attributes; the ctime stays as it is.
 Status note_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                   size_t size);
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name,
                     uint64_t generation = 0);
-// The same for a caller that is in a seat.
+// Does what remove_xattr() does, for a caller that is in a seat.
 Status remove_xattr(FileSystem& fs, LocalSeat& seat, const Map& map, const std::string& name,
                     uint64_t generation = 0);
-// ENODATA.
+// Returns the attribute's value, or ENODATA.
 Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,
                               uint64_t generation = 0);
-// Names, each terminated by a NUL, those of Cairn left out.
+// Returns the names, each terminated by a NUL, without those of Cairn.
 Result<std::string> list_xattrs(FileSystem& fs, const Map& map, uint64_t generation = 0);
 
 }  // namespace cairn::file

@@ -8,8 +8,8 @@ namespace {
 
 using Attributes = FreshPool;
 
-// A note of the drain is not a change of the program's. Setting the old time again afterwards would
-// undo what another process has changed meanwhile.
+// A drain's note is not a change by the program. Restoring the old time afterwards would undo a
+// change that another process has made meanwhile.
 TEST_F(Attributes, ANoteLeavesTheTimeOfChange) {
   CreateRequest request;
   request.mode = S_IFREG | 0600;

@@ -1,9 +1,9 @@
-// DirectoryBlocks: where this process has found the blocks of directories mapped.
+// DirectoryBlocks: a cache of the directory blocks that this process has found mapped.
 //
-// A directory is never cut: while it lives, a file block of it stays where it is. So a place that
-// was found once under (number, generation) is good as long as the inode has that generation and is
-// live, looked at inside the SeatGuard; a look-up then walks no map. Each entry is filled by one
-// thread at a time and read without a lock: a reader that met a writer walks.
+// A directory is never cut: while it lives, its file blocks stay where they are. So an address that
+// was found once under (number, generation) is valid while the inode has that generation and is
+// live, checked inside the SeatGuard; the look-up then walks no map. One thread at a time fills an
+// entry, and readers take no lock: a reader that meets a writer walks the map.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace cairn::file {
 
 class DirectoryBlocks {
  public:
-  // Null: not known.
+  // Returns null if the block is not cached.
   [[nodiscard]] uint8_t* find(uint64_t number, uint64_t generation, uint64_t file_block) const {
     const Entry& entry = entries_[index_of(number, file_block)];
     const uint32_t version = entry.version.load(std::memory_order_acquire);

@@ -5,7 +5,7 @@
 namespace cairn::file {
 
 Status damaged(const Pool& pool, const Map& map, uint64_t file_block) {
-  // Or it names a segment that others have added and that could not be mapped.
+  // The entry may name a segment that another process has added and that could not be mapped.
   CAIRN_TRY(pool.see_growth());
   return fail(EIO, "inode %llu: its map is damaged at offset %llu",
               static_cast<unsigned long long>(map.number),
@@ -21,12 +21,13 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
                                 ? format::direct_entries - file_block
                                 : format::node_entries - (file_block & (format::node_entries - 1));
   most = std::min(most, in_table);
-  // Copies, which the compiler need not read again behind each load of an entry.
+  // Local copies, which the compiler need not read again behind each load of an entry.
   const Word* const word = cursor.word;
   const BlockRef first = cursor.block;
   const uint64_t number = map.number;
-  // All lines of a long run's entries are asked for at once: what was copied before has pushed them
-  // out of the near caches, and one after the other they would cost a 1 MiB piece 3 % of its copy.
+  // All lines of a long run's entries are prefetched together: the bytes copied before have pushed
+  // them out of the near caches, and fetching them one by one would cost a 1 MiB piece 3 % of its
+  // copy.
   constexpr uint64_t per_line = 64 / sizeof(Word);
   for (uint64_t i = per_line; i < most; i += per_line) __builtin_prefetch(&word[i]);
   uint64_t n = 1;

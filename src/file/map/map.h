@@ -9,8 +9,8 @@
 // of a level-1 node name data blocks, and an entry of a level-2 node may be a leaf: 512 contiguous
 // blocks. Slots of a tree that belong to a lower level's range stay empty.
 //
-// Walking takes no lock: a thread that walks is inside a SeatGuard, and what was cut out of a map
-// is not reused before the thread has left its seat. map_growth.h adds nodes and blocks.
+// Walking takes no lock: a thread that walks is inside a SeatGuard, and blocks cut out of a map are
+// not reused before the thread has left its seat. map_growth.h adds nodes and blocks.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ constexpr unsigned level_of(uint64_t file_block) {
   if (file_block < 1ULL << 27) return 3;
   return 4;
 }
-// First file block of what an entry of `level` covers.
+// Returns the first file block of the range that an entry of `level` covers.
 constexpr uint64_t base_of(uint64_t file_block, unsigned level) {
   return file_block & ~((1ULL << (format::node_shift * level)) - 1);
 }
@@ -49,22 +49,22 @@ inline Word* node_at(const Pool& pool, BlockRef block) {
   return reinterpret_cast<Word*>(pool.at(block));
 }
 
-// A map and whose it is.
+// A map and the inode that it belongs to.
 struct Map {
   Inode* inode = nullptr;
   uint64_t number = 0;
 };
 
-// Where a walk ended.
+// The end of a walk.
 struct MapCursor {
   Word* word = nullptr;  // the word that decides: a data entry, a leaf, or an empty slot
   Entry entry;           // its value; empty: hole
-  unsigned level = 0;    // what the word's entry covers: span_of(level) file blocks
-  BlockRef block;        // of the file block asked for, if mapped
+  unsigned level = 0;    // level of the word's entry, which covers span_of(level) file blocks
+  BlockRef block;        // the block that the file block is mapped to, if any
   uint64_t seen = 0;     // the bits of all entries on the way
 };
 
-// EIO if an entry on the way is damaged (its check bits or address are wrong).
+// Returns EIO: an entry on the way is damaged (its check bits or address are wrong).
 Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
 
 [[gnu::always_inline]] inline Status walk(const Pool& pool, const Map& map, uint64_t file_block,
@@ -103,17 +103,16 @@ Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
   }
 }
 
-// How many file blocks from `file_block` on (at most `most`, at least 1) are mapped to contiguous
-// blocks, given the cursor of the first.
+// Returns the number of file blocks from `file_block` on (1 to `most`) that are mapped to
+// contiguous blocks. `cursor` is that of the first.
 uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const MapCursor& cursor,
                     uint64_t most);
-// How many file blocks from `file_block` on (at most `most`, at least 1) have no block and share
-// the cursor's level-0 slots, so that they can be filled by one run.
+// Returns the number of file blocks from `file_block` on (1 to `most`) that have no block and share
+// the cursor's level-0 slots, so that one run can fill them.
 uint64_t hole_run(const Map& map, uint64_t file_block, const MapCursor& cursor, uint64_t most);
 
-// Calls visit(entry, level, first file block, word) for every entry of the map that covers any of
-// [from, to): nodes before what they hold if `nodes`. Stops at the first failure.
-// Damaged entries are given to `damage` and not followed.
+// Visits every entry of the map that covers any of [from, to), a node before its contents, and
+// stops at the first call that returns false. Damaged entries go to damage() and are not followed.
 class MapVisitor {
  public:
   virtual ~MapVisitor() = default;
@@ -123,7 +122,7 @@ class MapVisitor {
     return true;
   }
   virtual bool damage(Word& /*word*/, uint64_t /*file_block*/, unsigned /*level*/) { return true; }
-  // After everything below a node has been visited.
+  // Called after everything below a node has been visited.
   virtual bool after_node(Word& /*word*/, Entry /*entry*/, uint64_t /*file_block*/,
                           unsigned /*level*/) {
     return true;

@@ -51,7 +51,7 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
     const bool won = pool.compare_exchange(*cursor.word, expected, entry.value);
     if (won) {
       CAIRN_TRY(settle_published(pool, cursor.word, 1));
-      // A page medium's marks stay until fsync, and none does that for a directory or a table.
+      // A page medium's marks stay until fsync, and no fsync covers a directory or a table.
       if (is_page_medium(pool)) CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);

@@ -1,4 +1,4 @@
-// Map growth: adds the nodes of a map that a file block needs, and blocks of the pool's own tables
+// Map growth: adds the nodes that a file block needs to a map, and blocks to the pool's own tables
 // and directories.
 #pragma once
 
@@ -8,12 +8,12 @@
 namespace cairn::file {
 
 // Makes sure that a level-0 slot (or, with `for_leaf`, a level-1 slot) exists for the file block,
-// and moves the cursor there; nodes are published empty. On return the cursor may also be mapped by
-// others.
+// and moves the cursor there; nodes are published empty. On return another process may have mapped
+// the cursor's slot.
 Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, bool for_leaf,
              pool::Need need, MapCursor* cursor);
 
-// The block at `file_block` of a table or a directory: allocated and zeroed if it is a hole.
+// Returns the block at `file_block` of a table or a directory; a hole gets a zeroed block first.
 Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block,
                            pool::Need need);
 

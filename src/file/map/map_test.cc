@@ -62,7 +62,7 @@ TEST_F(MapTest, RunsOfHolesEndAtABlockAndAtTheEndOfTheSlots) {
   EXPECT_EQ(hole_run(file->map(), 6, walk_to(6), 100), 2U);  // the inode has eight entries
 }
 
-// An entry that was copied from another place of the map, or from another file, has another check.
+// An entry that was copied from another place of the map, or from another file, fails its check.
 TEST_F(MapTest, RefusesAnEntryThatBelongsElsewhere) {
   write_block(3);
   const MapCursor at = walk_to(3);

@@ -34,7 +34,7 @@ Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blo
   const uint64_t words = cursor.level == 0 ? blocks : 1;
   if ((cursor.seen & Entry::not_yet_durable) == 0 && !any_marked(cursor.word, words)) [[likely]]
     return Status();
-  // The words on the way: one of each level.
+  // The words on the way, one of each level.
   std::array<Word*, format::root_levels + 1> way = {};
   unsigned count = 0;
   for (unsigned level = level_of(file_block); level > cursor.level; --level) {

@@ -1,5 +1,6 @@
-// TableBlocks: where this process has found the blocks of a table (inodes, open files) mapped. They
-// never move, so what was found once stays true. Two levels, the second made as it is needed.
+// TableBlocks: a cache of the table blocks (inodes, open files) that this process has found mapped.
+// Table blocks never move, so a cached address stays valid. The cache has two levels; the second is
+// allocated as needed.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ class TableBlocks {
     for (auto& page : pages_) delete page.load();
   }
 
-  // Null: not known.
+  // Returns null if the block is not cached.
   [[nodiscard]] uint8_t* find(uint64_t block) const {
     if (block >= page_size * pages_.size()) [[unlikely]]
       return nullptr;
@@ -40,7 +41,7 @@ class TableBlocks {
  private:
   static constexpr uint64_t page_size = 512;
   using Page = std::array<std::atomic<uint8_t*>, page_size>;
-  std::array<std::atomic<Page*>, 512> pages_{};  // blocks beyond are looked for each time
+  std::array<std::atomic<Page*>, 512> pages_{};  // blocks beyond these are looked up each time
 };
 
 }  // namespace cairn::file

@@ -58,7 +58,8 @@ bool find_once(const FileSystem& fs, const Map& directory, const Name& name, Dir
   return false;
 }
 
-// Does this thread hold the lock itself? It looks names up before it makes the shape odd.
+// Returns true if this thread holds the lock itself: it looks names up before it makes the shape
+// odd.
 bool is_mine(const Pool& pool, uint64_t lock_word) {
   const auto& mine = pool::detail::seat_cache;
   return std::any_of(std::begin(mine), std::end(mine), [&](const auto& cached) {
@@ -66,11 +67,11 @@ bool is_mine(const Pool& pool, uint64_t lock_word) {
   });
 }
 
-// A cookie with this bit is one behind an unsound name. Above all units, below what the adapter's
-// listing of several nodes takes for itself.
+// The bit of a cookie behind an unsound name. It is above all units, and below the bits that the
+// adapter's listing of several nodes uses.
 constexpr uint64_t behind_unsound = 1ULL << 61;
 
-// Eight bytes at once: not zero if one of them is a zero byte or a slash.
+// Checks eight bytes in one step. The result is not zero if one of them is a zero byte or a slash.
 uint64_t has_unsound(uint64_t bytes) {
   constexpr uint64_t low = 0x0101010101010101ULL;
   const uint64_t slashes = bytes ^ 0x2f * low;
@@ -84,7 +85,7 @@ uint64_t load_as(const char* text) {
   return value;
 }
 
-// A listing looks at each name so: without a branch for each byte.
+// Checks a name without a branch for each byte; a listing does so for every name.
 [[gnu::always_inline]] inline bool holds_unsound(const char* text, size_t length) {
   if (length >= 8) {
     uint64_t any = has_unsound(load_as<uint64_t>(text + length - 8));
@@ -109,7 +110,7 @@ uint64_t load_as(const char* text) {
   return fits_slot(head) && is_sound(name_of(dirent, head), format::dirent_length(head));
 }
 
-// What a listing that has met unsound names says at its end.
+// Returns the error with which a listing that has met unsound names ends.
 [[gnu::cold]] Status unsound_names(const FileSystem& fs, const Map& directory, bool whiteouts) {
   std::string first;
   uint64_t count = 0;
@@ -130,7 +131,7 @@ uint64_t load_as(const char* text) {
               static_cast<unsigned long long>(directory.number), first.c_str());
 }
 
-// Of a Waiter: half a millisecond.
+// Rounds of a Waiter: half a millisecond.
 constexpr unsigned patience_rounds = 220;
 
 }  // namespace
@@ -170,8 +171,9 @@ Result<DirentSlot> find_name(const FileSystem& fs, const Map& directory, const N
     bool found = (shape & 1) == 0 && find_once(fs, directory, name, &slot, &status);
     persist::read_barrier();
     if ((shape & 1) != 0 || directory.inode->shape.load() != shape) {
-      // A process that changes a directory holds its lock as long as the shape is odd. Left so by
-      // damage, or by the dead in a pool that is only looked at, it would be waited for in vain.
+      // A process that changes a directory holds its lock while the shape is odd. An odd shape
+      // without an owner is left by damage, or by a dead process in a pool attached for reading;
+      // waiting for it would be in vain.
       const bool abandoned =
           (shape & 1) != 0 &&
           (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||
@@ -203,7 +205,7 @@ enum class Which : uint8_t { names, with_whiteouts, all };
 
 Result<size_t> list(const FileSystem& fs, const Map& directory, uint64_t cookie, Listed* listed,
                     size_t capacity, Which which) {
-  // Removed, and its number is a file's by now; or a name has lied.
+  // The number is a file's: the directory was removed, or a name is damaged.
   if (!S_ISDIR(directory.inode->mode.load())) return size_t{0};
   const uint64_t tail = directory.inode->directory.tail.load();
   size_t n = 0;
@@ -214,7 +216,7 @@ Result<size_t> list(const FileSystem& fs, const Map& directory, uint64_t cookie,
     const uint64_t head = dirent == nullptr ? 0 : dirent->head.load();
     const unsigned units = format::dirent_units(head);
     if (dirent == nullptr || !fits_block(unit, units)) {
-      if (n != 0) return n;  // the next call says so
+      if (n != 0) return n;  // the next call reports it
       return damaged_directory(directory);
     }
     const uint64_t here = unit;

@@ -1,9 +1,9 @@
 // Directory: the names in one directory (docs/format/directory.md).
 //
 // Names lie in slots of 64-byte units in the directory's own blocks, chained in a hash index that
-// grows by one bucket at a time (linear hashing), so that every operation is constant time. Looking
-// up takes no lock: new names become visible by one word; everything else makes the directory's
-// shape odd for a moment, and a look-up that ran across that is done again.
+// grows by one bucket at a time (linear hashing), so that every operation is constant time. A
+// look-up takes no lock. A new name becomes visible by one word. Every other change makes the
+// directory's shape odd for a moment, and a look-up that overlaps it is repeated.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ struct Name {
 
   [[nodiscard]] std::string_view view() const { return {text, length}; }
 };
-// ENAMETOOLONG above 255 bytes.
+// Hashes a name. ENAMETOOLONG above 255 bytes.
 Result<Name> make_name(const char* text, size_t length);
 
-// A sound name stays in its directory wherever it is used, in lower too: 1 to 255 bytes, neither
-// "." nor "..", without "/" and without zero bytes. No call of ours makes another one, but a pool
-// is trusted no further than this: a process that can write to it can put any bytes into a slot.
+// Returns true if the name stays in its directory wherever it is used, also in lower: 1 to 255
+// bytes, neither "." nor "..", without "/" and without zero bytes. Cairn creates no other names,
+// but a pool is not trusted further: a process that can write to it can put any bytes into a slot.
 bool is_sound_name(const char* text, size_t length);
-// Any bytes as a message may hold them: unprintable ones as \xNN, and not too many.
+// Returns any bytes as a message may hold them: unprintable ones as \xNN, shortened if long.
 std::string shown_name(const char* text, size_t length);
 
 struct DirentSlot {
@@ -39,24 +39,24 @@ struct DirentSlot {
   format::Dirent* dirent = nullptr;
   uint64_t head = 0;
   uint64_t inode = 0;
-  uint64_t generation = 0;  // of the inode, while the name was there: numbers are used again
+  uint64_t generation = 0;  // of the inode when the name was read: numbers are reused
   bool has_lower = false;   // the name has a witness in lower, not only room for one
   [[nodiscard]] bool is_whiteout() const { return (head & format::dirent_whiteout) != 0; }
   [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
 };
 
-// ENOENT if the name is not there; whiteouts are found only if asked for. The caller is in a
-// SeatGuard.
+// Finds a name. ENOENT if it is not there; whiteouts are found only if asked for. The caller is in
+// a SeatGuard.
 Result<DirentSlot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
                              bool whiteouts = false);
 
 // --- changes; the caller holds the directory's lock ---
-// Makes room for one more bucket if the index is crowded; a change of its own.
+// Adds one bucket to the index if it is crowded, as a change of its own.
 Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory);
-// What a name that is about to be made meets: EEXIST, or a whiteout that it takes over, or (a slot
-// without a dirent) nothing.
+// Returns the place for a name that is about to be made: a whiteout that it takes over, or a slot
+// without a dirent if there is none. EEXIST if the name is there.
 Result<DirentSlot> place_for(const FileSystem& fs, const Map& directory, const Name& name);
-// Adds a name at that place. `now` is the directory's new time, 0: it keeps its own.
+// The parameters of a new name. `now` is the directory's new time; 0: the time stays.
 struct NewDirent {
   uint64_t inode = 0;
   unsigned type = 0;
@@ -65,14 +65,14 @@ struct NewDirent {
 };
 Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
                    const Name& name, const DirentSlot& place, const NewDirent& made);
-// Takes a name away; one that came from lower leaves a whiteout.
+// Removes a name; one that came from lower leaves a whiteout.
 Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now);
-// The name now names another inode.
+// Makes the name refer to another inode.
 void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type);
-// After draining: the name's witness in lower is this now (null: it is not there any more, which
-// ends a whiteout for good). In place where the name's slot has room for a witness, as all have
-// that were made below a covered directory (flag_covered); else the name moves to a slot that has.
+// Sets the name's witness in lower after draining (null: lower no longer has the name, which ends a
+// whiteout for good). The change is in place if the name's slot has room for a witness, as all
+// slots below a covered directory have (flag_covered); else the name moves to a slot that has.
 Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
                          const Witness* lower);
 
@@ -89,23 +89,24 @@ struct Listed {
   Witness lower;
   char name[256];  // ends in a zero byte
 };
-// Room for some of the names of a directory: for all of them if they are few.
+// Returns an array for some of the names of a directory, or for all of them if they are few.
 inline std::vector<Listed> listing_room(const Map& directory, size_t most = 64) {
   const uint64_t names = directory.inode->directory.entries.load();
   return std::vector<Listed>(std::clamp<uint64_t>(names, 1, most));
 }
-// Up to `capacity` names from `cookie` on (0: the first unit; "." and ".." are the caller's).
-// Unsound names are left out. EUCLEAN instead of the end tells of them: the first call that finds
-// no more names fails, so that the sound ones can still be reached. Whiteouts count only if asked
+// Lists up to `capacity` names from `cookie` on (0: the first unit). The caller adds "." and "..".
+// Unsound names are left out and reported at the end: the first call that finds no more names fails
+// with EUCLEAN, so that the sound ones can still be reached. Whiteouts are listed only if asked
 // for.
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts = false);
 
-// As list_names(), without the lock, for a pool that no process changes.
+// Does what list_names() does, without the lock, for a pool that no process changes.
 Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
                                    Listed* listed, size_t capacity, bool whiteouts);
 
-// All live slots, whiteouts and unsound names too. Without the lock, or with the lock held.
+// Lists all live slots, also whiteouts and unsound names. The caller holds the lock, or accepts
+// that names change meanwhile.
 Result<size_t> list_slots(const FileSystem& fs, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity);
 

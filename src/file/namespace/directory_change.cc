@@ -1,4 +1,4 @@
-// Changing a directory's names. Everything here is called with the directory's lock held.
+// Changes of a directory's names. The caller of each function holds the directory's lock.
 #include <array>
 
 #include "file/inode/shape.h"
@@ -20,7 +20,7 @@ struct NewSlot {
   Dirent* dirent = nullptr;
 };
 
-// A free slot of that many units, taken as part of the change.
+// Takes a free slot of that many units as part of the change.
 Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
                           const Map& directory, unsigned units) {
   auto& words = directory.inode->directory;
@@ -37,7 +37,7 @@ Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
   uint64_t tail = change.get(words.tail);
   const auto rest = static_cast<unsigned>(units_per_block - tail % units_per_block);
   if (rest < units) {
-    // What is left of the block becomes a free slot of its own.
+    // The rest of the block becomes a free slot of its own.
     Dirent* filler = dirent_at(fs, directory, tail);
     if (filler == nullptr) return damaged_directory(directory);
     change.set(filler->next, change.get(words.free_slot[rest]));
@@ -66,7 +66,8 @@ void set_lower(pool::Change& change, Dirent& dirent, const Witness& lower) {
     change.set(dirent.lower[i], words[i]);
 }
 
-// Which words of Dirent::lower a new slot has: none, or as many as the format of the pool gives.
+// Returns the flags for the words of Dirent::lower that a new slot has: none, or as many as the
+// pool's format provides.
 uint64_t lower_flags(const Pool& pool, bool has_room) {
   if (!has_room) return 0;
   const bool is_full =
@@ -74,7 +75,7 @@ uint64_t lower_flags(const Pool& pool, bool has_room) {
   return format::dirent_lower | (is_full ? format::dirent_witness : 0);
 }
 
-// Takes a slot out of its chain and puts it into the free list.
+// Takes a slot out of its chain and adds it to the free list.
 Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
                    const DirentSlot& slot, const Name& name) {
   auto& words = directory.inode->directory;
@@ -94,7 +95,7 @@ Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
   return Status();
 }
 
-// Puts a name into a slot of its own and in front of its chain.
+// Stores a name in a slot of its own and puts it in front of its chain.
 Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
                   const Name& name, uint64_t inode, unsigned type, const Witness* lower) {
   auto& words = directory.inode->directory;
@@ -107,8 +108,8 @@ Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const M
   Word* bucket = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
   if (bucket == nullptr) return damaged_directory(directory);
   const uint64_t head = format::dirent_head(name.hash, name.length, type, units, flags);
-  // The slot is nobody's yet: its name and witness may be written in place. Its first words go
-  // into the change, because a free slot's are in use until then.
+  // The name and witness are written in place, because no process uses the slot yet. The slot's
+  // first words go through the change: the free list uses them until then.
   pool::Segment& segment = fs.pool.segment_of(&dirent);
   if (room) {
     const WitnessWords witness = words_of(lower != nullptr ? *lower : Witness{});
@@ -230,8 +231,8 @@ Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, 
     return change.commit();
   }
   DirectoryChange moving(fs, seat, *directory.inode, directory.number);
-  // The name moves to a slot with room for a witness: first in, then out, so that its old bytes
-  // stay whole until the change commits. Or it was a whiteout, which is over.
+  // The name moves to a slot with room for a witness, unless it was a whiteout, which ends. It is
+  // inserted before it is removed, so that its old bytes stay whole until the change commits.
   if (lower != nullptr)
     CAIRN_TRY(insert_new(fs, seat, change, directory, name, slot->inode, slot->type(), lower));
   CAIRN_TRY(unlink_slot(fs, change, directory, *slot, name));

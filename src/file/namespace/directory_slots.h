@@ -1,5 +1,5 @@
-// Slots: where a directory's names and index words lie; for directory.cc (looking) and
-// directory_change.cc (changing).
+// Slots: the places of a directory's names and index words, for directory.cc (look-ups) and
+// directory_change.cc (changes).
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,13 @@ using format::Dirent;
 using format::unit_size;
 using format::units_per_block;
 
-// More steps than any sound chain has: a damaged one ends in an error, not in a circle.
+// An upper bound for the length of any sound chain: a damaged chain ends in an error, not in a
+// circle.
 inline constexpr unsigned longest_chain = 1U << 16;
 
 Status damaged_directory(const Map& directory);
 
-// The directory's block of that number; null if it has none or its map is damaged.
+// Returns the directory's block of that number; null if it has none or its map is damaged.
 uint8_t* find_block(const FileSystem& fs, const Map& directory, uint64_t file_block);
 
 inline uint8_t* block_at(const FileSystem& fs, const Map& directory, uint64_t file_block) {
@@ -58,22 +59,22 @@ inline const char* name_of(const Dirent* dirent, uint64_t head) {
   return reinterpret_cast<const char*>(dirent) + format::dirent_name_offset(head);
 }
 
-// A slot must not run over its block's end.
+// Returns true if the slot does not run over its block's end.
 inline bool fits_block(uint64_t unit, unsigned units) {
   return units >= 1 && units <= format::max_units &&
          unit % units_per_block + units <= units_per_block;
 }
 
-// How many bytes a slot has for its name. 0: the words before the name do not fit either.
+// Returns how many bytes a slot has for its name, 0 if the words before the name do not fit either.
 inline unsigned room_for_name(uint64_t head) {
   const auto bytes = static_cast<unsigned>(format::dirent_units(head) * unit_size);
   return bytes - std::min(bytes, format::dirent_name_offset(head));
 }
 
-// A name must not run over its slot's end.
+// Returns true if the name does not run over its slot's end.
 inline bool fits_slot(uint64_t head) { return format::dirent_length(head) <= room_for_name(head); }
 
-// Does the slot hold a witness, not only room for one?
+// Returns true if the slot holds a witness, not only room for one.
 inline bool has_witness(const Dirent& dirent, uint64_t head) {
   return (head & format::dirent_lower) != 0 && dirent.lower[1].load() != 0;
 }

@@ -30,7 +30,7 @@ Result<DirentSlot> find_existing(const FileSystem& fs, const Map& directory, con
   if (slot.code() == ENOENT)
     return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(name.length),
                 name.text);
-  // Its lock is held already.
+  // The directory's lock is already held.
   if (slot.ok() && slot->inode == directory.number)
     return fail(EUCLEAN, "directory %llu: slot %llu, \"%s\", names the directory itself",
                 static_cast<unsigned long long>(directory.number),

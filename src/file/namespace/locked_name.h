@@ -1,5 +1,5 @@
-// LockedName: a directory that is entered, locked and still there, and a name in it, for a change
-// of names.
+// LockedName: for a change of names, a directory that is entered, locked and still exists, and a
+// name in it.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,29 +15,30 @@ namespace cairn::file::names {
 
 inline unsigned type_of(uint64_t mode) { return (static_cast<unsigned>(mode) & S_IFMT) >> 12; }
 
-// ENOENT: it was removed before its lock was held.
+// Returns ENOENT if the directory was removed before its lock was held.
 Status check_alive(const Map& directory, uint64_t found);
-// EINVAL: the name is not sound (directory.h); ENAMETOOLONG.
+// Hashes a checked name. EINVAL: the name is not sound (directory.h). ENAMETOOLONG.
 Result<Name> checked_name(std::string_view text);
 Result<Map> live_map(FileSystem& fs, uint64_t number);
-// ENOENT comes with its text. EUCLEAN: the name is the directory's own.
+// Finds a name. ENOENT comes with its text. EUCLEAN: the name refers to the directory itself.
 Result<DirentSlot> find_existing(const FileSystem& fs, const Map& directory, const Name& name);
 
-// A name in a directory, both checked, with a seat and the directory's lock held.
+// A checked name in a checked directory, with a seat and the directory's lock held.
 class LockedName {
  public:
   explicit LockedName(FileSystem& fs) : fs_(fs) {}
   LockedName(const LockedName&) = delete;
   LockedName& operator=(const LockedName&) = delete;
 
-  // enter() and lock(); between the two, what comes from lower may be asked for.
+  // Runs enter() and lock(). A caller that needs names from lower calls the two itself and asks in
+  // between.
   Status take(uint64_t parent, std::string_view text) {
     CAIRN_TRY(enter(parent, text));
     return lock();
   }
   Status enter(uint64_t parent, std::string_view text);
   Status lock();
-  // The lock goes, the seat stays: for what follows a change.
+  // Releases the lock and keeps the seat, for the steps that follow a change.
   void unlock() { lock_.reset(); }
 
   [[nodiscard]] LocalSeat& seat() { return **seat_; }

@@ -9,11 +9,11 @@ namespace cairn::file {
 void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now) {
   Inode& inode = *map.inode;
-  // First of all: a writer that folds its stamp takes no lock, and raises the time before the
-  // count. One that this function does not see by the time has raised the count after this look at
-  // it.
+  // This count is read first: a writer that folds its stamp takes no lock, and raises the time
+  // before the count. A writer whose time is not seen here raises the count after this read.
   const uint64_t folded = inode.change.load();
-  // Other versions that may have the pool attached know these words, and what ends a note.
+  // Other versions that may have the pool attached know these words and the events that end a
+  // record.
   if (!check_evicts(fs.pool).ok() || !S_ISREG(inode.mode.load()) || inode.links.load() != 1 ||
       is_lazy(inode) || inode.stamps.load() != 0)
     return;
@@ -43,7 +43,8 @@ Witness witness_before_move(const Inode& inode) {
 
 void forget_move(Pool& pool, Inode& inode) {
   if (!S_ISREG(inode.mode.load())) return;
-  // A rename that was prepared before, and is replayed or goes on later, makes no note that holds.
+  // A rename that was prepared before, and is replayed or continues later, makes no record that
+  // holds.
   pool.fetch_add(inode.change, 1);
   pool.store_flush(inode.file.moved, 0);
 }

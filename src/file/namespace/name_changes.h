@@ -19,7 +19,7 @@ struct NameChanges {
 
 inline void note_name_change(Pool& pool) { pool.fetch_add(pool.state->name_changes, 1); }
 
-// A file that is not a directory moves, gets one more name, or loses one of several.
+// Counts that a file, not a directory, moves, gets one more name, or loses one of several.
 inline void note_home_left(Pool& pool, const Inode& inode) {
   if (inode.lower_parent.load() != 0) pool.fetch_add(pool.state->homes_left, 1);
 }

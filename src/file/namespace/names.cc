@@ -13,7 +13,7 @@ namespace cairn::file {
 
 using namespace names;  // NOLINT(google-build-using-namespace): the parts of this file
 
-// What is made in a directory with S_ISGID has its group, and directories the bit.
+// A directory with S_ISGID passes its group on to new inodes, and the bit to new directories.
 static void inherit_group(FileSystem& fs, const Inode& directory, Inode& made) {
   if ((directory.mode.load() & S_ISGID) == 0) return;
   fs.pool.store(made.owner, (made.owner.load() & 0xffffffff) | (directory.owner.load() >> 32)
@@ -48,17 +48,17 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   inherit_group(fs, directory, *made->inode);
-  // Neither is flushed: no power loss leaves an inode without a name, and its first name's change
-  // flushes this line.
+  // Neither store is flushed: no power loss leaves an inode without a name, and the change that
+  // adds its first name flushes this line.
   if (may_get_name) fs.pool.store(made->inode->flags, format::flag_nameless);
   return Map{made->inode, made->number};
 }
 
-// A process has it open, and its bytes lie in lower, where they are found by its name.
+// Returns true for a lazy file that a process has open: its bytes in lower are found by its name.
 static bool needs_name(const Inode& inode) { return is_lazy(inode) && inode.opens.load() != 0; }
 
-// If the file needs its name, does nothing but return its number in `lower`, unless it is the
-// number `lost`.
+// Removes the name. If the file needs its name and is not the number `lost`, only returns the
+// number in `lower`.
 static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen,
                           uint64_t lost, uint64_t* lower) {
   LockedName at(fs);
@@ -111,7 +111,7 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
 }
 
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen) {
-  // Again if it was evicted after it had been staged.
+  // The loop repeats if the file was evicted after it had been staged.
   uint64_t lost = 0;
   for (int tries = 0; tries < most_tries_to_stage; ++tries) {
     uint64_t lower = 0;
@@ -125,7 +125,7 @@ Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text, const
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) {
   LockedName at(fs);
   CAIRN_TRY(at.enter(parent, text));
-  uint64_t lost = 0;  // only files are
+  uint64_t lost = 0;  // only files are lazy
   CAIRN_TRY(fill_victim(fs, at.directory, at.name, &lost));
   CAIRN_TRY(at.lock());
   auto slot = find_existing(fs, at.directory, at.name);
@@ -165,7 +165,7 @@ static Status link_once(FileSystem& fs, uint64_t number, uint64_t parent, std::s
   if (!place.ok()) return place.status();
   CAIRN_TRY(grow_index(fs, at.seat(), at.directory));
   pool::LockGuard inode_lock(fs.pool, at.seat(), inode.lock);
-  // As the kernel: a file that has lost its last name gets none again.
+  // Like the kernel: a file that has lost its last name gets no new one.
   const uint64_t flags = inode.flags.load();
   if (!is_live(inode) || (generation != 0 && inode.generation.load() != generation) ||
       (inode.links.load() == 0 && (flags & format::flag_nameless) == 0))

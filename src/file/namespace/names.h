@@ -1,4 +1,4 @@
-// Names: making, moving and removing them; each call is one atomic change, so a killed process
+// Names: creates, moves and removes names. Each call is one atomic change, so a killed process
 // leaves it done or not done.
 #pragma once
 
@@ -19,17 +19,17 @@ struct CreateRequest {
 struct Created : Map {
   uint64_t generation = 0;
 };
-// Makes an inode and names it `name` in directory `parent`. EEXIST, ENOENT (the directory was
+// Creates an inode and names it `name` in directory `parent`. EEXIST, ENOENT (the directory was
 // removed), ENOSPC.
 Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
                             const CreateRequest& request);
-// A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`.
-// Still allocating, until open_unnamed() opens it.
+// Creates a file without a name (O_TMPFILE); link_inode() may name it if `may_get_name`. The inode
+// stays in state allocating until open_unnamed() opens it.
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name);
 
-// `seen`: ENOENT too if the name is another inode's by now; ESTALE if it has changed since then,
-// where a change time is given.
+// The inode that the caller saw under a name. The call returns ENOENT if the name refers to another
+// inode by now, and ESTALE if the inode has changed since the given change time.
 struct Seen {
   uint64_t number = 0;
   uint64_t generation = 0;
@@ -38,12 +38,12 @@ struct Seen {
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const Seen* seen = nullptr);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
-// Removes the name in a slot of a directory that is being removed as a whole, where no call by name
-// can: it is not sound, or the index does not lead to it. Does nothing if the slot names another
-// inode by now. With `with_inode`, a file loses that name, and an empty directory ends; ENOTEMPTY
-// if it is not empty.
+// Removes the name in a slot of a directory that is being removed as a whole, if no call by name
+// can: the name is not sound, or the index does not lead to it. Does nothing if the slot names
+// another inode by now. With `with_inode`, a file loses that name, and an empty directory ends;
+// ENOTEMPTY if the directory is not empty.
 Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t number, bool with_inode);
-// ENOENT: the inode is gone, also if its number means another file by now than the one of
+// Adds a name to an inode. ENOENT: the inode is gone, or its number no longer means the file of
 // `generation` (0: any).
 Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name,
                   uint64_t generation = 0);
@@ -57,18 +57,18 @@ struct RenameEnd {
 };
 Status rename(FileSystem& fs, const RenameEnd& from, const RenameEnd& to, unsigned flags);
 
-// The path of a directory below `top`, "/" for itself.
+// Returns the path of a directory below `top`, "/" for `top` itself.
 Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory);
 
-// Imports one name from lower into a lazy directory: an inode with these attributes, lazy if it is
-// a regular file or directory, which knows where it came from (Inode::lower_parent, drained).
-// EEXIST if the name is there (also as a whiteout).
+// The attributes of a name that is imported from lower into a lazy directory. The inode is lazy if
+// it is a regular file or directory, and records its origin (Inode::lower_parent, drained). EEXIST
+// if the name is there (also as a whiteout).
 struct ImportedInode {
   uint32_t mode;
   uint32_t uid;
   uint32_t gid;
   uint64_t size;
-  uint64_t units;  // of 512 bytes, that it takes up
+  uint64_t units;  // of 512 bytes, occupied in lower
   uint64_t links;
   uint64_t atime;
   uint64_t mtime;

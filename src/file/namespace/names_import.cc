@@ -1,4 +1,4 @@
-// Importing: a name that lies in lower comes into its lazy directory.
+// Imports a name from lower into its lazy directory.
 #include "file/namespace/names.h"
 #include "file/namespace/new_named.h"
 
@@ -8,7 +8,7 @@ using namespace names;  // NOLINT(google-build-using-namespace): the parts of th
 
 Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
                    const ImportedInode& imported, const Witness& lower) {
-  // Not entered as others are: the directory is being filled just now.
+  // The directory is not entered by enter(): it is being filled just now.
   LockedName at(fs);
   auto name = checked_name(text);
   if (!name.ok()) return name.status();
@@ -41,9 +41,9 @@ Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
   pool.store(made->lower_parent, parent);
   pool.store(made->drained, imported.ctime);
   if (S_ISLNK(imported.mode)) CAIRN_TRY(made.write_target(imported.target));
-  // Importing is no change that a user has made: the directory keeps its times.
+  // The directory keeps its times: an import is not a user's change.
   CAIRN_TRY(made.name(at, DirentSlot(), &lower, 0));
-  // A hint that spares a search: without it (killed just here) the directory is looked through.
+  // A hint that saves a search; without it (killed just here) the directory is searched.
   auto slot = find_name(fs, at.directory, at.name);
   if (slot.ok()) pool.store_flush(map.inode->lower_unit, slot->unit + 1);
   return Status();

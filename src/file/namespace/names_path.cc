@@ -1,4 +1,4 @@
-// From a directory back to its path.
+// Finds the path of a directory.
 #include <vector>
 
 #include "file/namespace/locked_name.h"
@@ -20,7 +20,7 @@ Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory) {
     const uint64_t parent = here->inode->directory.parent.load();
     auto above = live_map(fs, parent);
     if (!above.ok()) return fail(ENOENT, "the directory was removed");
-    // Names are found by looking through the parent: paths are asked for rarely.
+    // The name is found by a search of the parent: paths are asked for rarely.
     std::vector<Listed> batch = listing_room(*above);
     bool found = false;
     for (uint64_t cookie = 0; !found;) {

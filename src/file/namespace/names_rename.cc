@@ -1,4 +1,4 @@
-// Rename: two names change as one, with the locks that this takes.
+// Rename: changes two names in one change, under the locks that this takes.
 #include <unordered_set>
 #include <vector>
 
@@ -16,10 +16,10 @@ using namespace names;  // NOLINT(google-build-using-namespace): the parts of th
 
 namespace {
 
-// The directories' locks for a change of two names, in an order that cannot deadlock.
+// Holds the directories' locks for a change of two names, taken in an order that cannot deadlock.
 class TwoDirectories {
  public:
-  // `moves_tree`: with the rename lock in any case, as nothing below may be evicted meanwhile.
+  // The rename lock is always taken with `moves_tree`: nothing below may be evicted meanwhile.
   TwoDirectories(FileSystem& fs, LocalSeat& seat, const Map& a, const Map& b, bool moves_tree)
       : pool_(fs.pool), a_(a), b_(b), has_rename_lock_(moves_tree || a.number != b.number) {
     if (has_rename_lock_) pool::acquire(pool_, seat, pool_.state->rename_lock);
@@ -40,7 +40,7 @@ class TwoDirectories {
   TwoDirectories(const TwoDirectories&) = delete;
   TwoDirectories& operator=(const TwoDirectories&) = delete;
 
-  // Is `directory` at or below `ancestor`? Stable only under the rename lock.
+  // Returns true if `directory` is at or below `ancestor`. Stable only under the rename lock.
   static bool is_below(FileSystem& fs, uint64_t directory, uint64_t ancestor) {
     for (unsigned depth = 0; depth < 65536; ++depth) {
       if (directory == ancestor) return true;
@@ -59,7 +59,7 @@ class TwoDirectories {
   bool has_rename_lock_;
 };
 
-// The locks of up to two inodes, in the order of their numbers.
+// Holds the locks of up to two inodes, taken in the order of their numbers.
 class TwoInodes {
  public:
   TwoInodes(FileSystem& fs, LocalSeat& seat, const Map& a, const Map* b) : pool_(fs.pool) {
@@ -82,7 +82,7 @@ class TwoInodes {
   Word* second_ = nullptr;
 };
 
-// RENAME_WHITEOUT of Linux: always refused, after all that is wrong with the names.
+// Linux's RENAME_WHITEOUT: always refused, after all errors in the names.
 constexpr unsigned rename_whiteout = 4;
 
 struct End {
@@ -101,16 +101,16 @@ bool is_directory(const Map& map) {
   return map.inode != nullptr && S_ISDIR(map.inode->mode.load());
 }
 
-// What was made the pool's own before the locks were taken, as it moves.
+// Everything that was staged before the locks were taken, because it moves.
 struct Prepared {
   bool has_trees = false;   // directories that lower has are among it
-  uint64_t evictions = 0;   // how many there had been before
-  uint64_t lost = 0;        // a file whose bytes cannot be had: it is replaced all the same
+  uint64_t evictions = 0;   // the pool's evictions until then
+  uint64_t lost = 0;        // a file whose bytes cannot be read: it is replaced anyway
   bool may_orphan = false;  // replaces a file that lies in lower even if a process has it open
 };
 
-// Does anything below a directory lie in lower? Nothing comes to do so while the rename lock is
-// held. The caller is in a seat, and may hold the directory's lock.
+// Returns true if anything below a directory lies in lower. While the rename lock is held, nothing
+// below can become lazy. The caller is in a seat, and may hold the directory's lock.
 bool has_lazy_below(const FileSystem& fs, uint64_t top) {
   std::vector<uint64_t> directories = {top};
   std::unordered_set<uint64_t> met = {top};  // a damaged pool may lead in a circle
@@ -168,15 +168,15 @@ class Renaming {
     return replaces() && needs_its_name(other_) ? became_lazy : change();
   }
 
-  // The inode that has lost a name for good, 0: none.
+  // Returns the inode that has lost a name for good, 0 if none.
   [[nodiscard]] uint64_t removed() const { return removed_; }
 
  private:
   [[nodiscard]] bool replaces() const { return other_.inode != nullptr && !exchange_; }
   [[nodiscard]] bool across() const { return from_.directory.number != to_.directory.number; }
 
-  // Is it a file that a process has open and whose bytes are found by its name? Of an evicted file
-  // lower has the only copy.
+  // Returns true for a lazy file that a process has open, whose bytes are found by its name. Lower
+  // has the only copy of an evicted file's bytes.
   bool needs_its_name(const Map& map) const {
     const Inode& inode = *map.inode;
     if (fs_.lower == nullptr || is_directory(map) || !is_lazy(inode) || inode.opens.load() == 0 ||
@@ -185,12 +185,12 @@ class Renaming {
     return !prepared_.may_orphan || (inode.flags.load() & format::flag_evicted) != 0;
   }
 
-  // became_lazy: a moved file lies in lower again, or a file below a moved directory may.
+  // Returns became_lazy if a moved file lies in lower again, or a file below a moved directory may.
   Status check_own(const Map& map, const DirentSlot& slot) const {
     if (fs_.lower == nullptr || map.inode == nullptr) return Status();
     if (!is_directory(map)) return is_lazy(*map.inode) ? became_lazy : Status();
     if (!slot.has_lower) return Status();
-    // It has become one that lower has since the locks were chosen.
+    // The inode has become one that lower has since the locks were chosen.
     if (!prepared_.has_trees) return became_lazy;
     const bool is_own =
         fs_.pool.state->evictions.load() == prepared_.evictions || !has_lazy_below(fs_, map.number);
@@ -207,8 +207,8 @@ class Renaming {
     auto target = find_name(fs_, to_.directory, to_.name, true);
     if (!target.ok() && target.code() != ENOENT) return target.status();
     if (target.ok() && target->inode == to_.directory.number)
-      return find_existing(fs_, to_.directory, to_.name).status();  // which says so
-    if (target.ok()) target_ = *target;  // a whiteout too, which the name takes over
+      return find_existing(fs_, to_.directory, to_.name).status();  // which reports it
+    if (target.ok()) target_ = *target;  // also a whiteout, which the name takes over
     const bool there = target.ok() && !target_.is_whiteout();
     if (there && !may_replace_) return to_.says(EEXIST, "file exists");
     if (!there && exchange_) return to_.says(ENOENT, "no such file or directory");
@@ -220,7 +220,7 @@ class Renaming {
     return other.status();
   }
 
-  // A directory must not move below itself, and replaces nothing but an empty directory.
+  // Checks directories: none moves below itself, and one replaces only an empty directory.
   Status check() {
     if (is_directory(moved_) && TwoDirectories::is_below(fs_, to_.directory.number, moved_.number))
       return from_.says(EINVAL, "cannot move below itself");
@@ -230,7 +230,7 @@ class Renaming {
     if (exchange_) {
       return above_source ? to_.says(EINVAL, "cannot move below itself") : Status();
     }
-    // An ancestor of the source is not empty; say so before its lock is asked for.
+    // An ancestor of the source is not empty; the error is returned before its lock is taken.
     if (above_source) return to_.says(ENOTEMPTY, "directory not empty");
     if (is_directory(moved_) && !is_directory(other_)) return to_.says(ENOTDIR, "not a directory");
     if (!is_directory(moved_) && is_directory(other_)) return to_.says(EISDIR, "is a directory");
@@ -244,13 +244,14 @@ class Renaming {
     const bool stays = exchange_ || (other_.inode != nullptr && other_.inode->links.load() > 1);
     if (stays && !is_directory(other_)) note_home_left(fs_.pool, *other_.inode);
     pool::Change change(fs_.pool, seat_);
-    // Openers wait from then on: none can come to a file whose bytes in lower have lost their name.
+    // Openers wait from here on: none can open a file whose bytes in lower have lost their name.
     std::optional<EndAtOnce> replaced;
     if (replaces() && !is_directory(other_) && is_lazy(*other_.inode) &&
         other_.inode->links.load() == 1)
       replaced.emplace(fs_, seat_, other_);
     const bool at_once = replaced.has_value() && replaced->possible();
-    if (replaces() && !at_once && needs_its_name(other_)) return became_lazy;  // a moment ago
+    // Opened a moment ago.
+    if (replaces() && !at_once && needs_its_name(other_)) return became_lazy;
     const unsigned moved_type = type_of(moved_.inode->mode.load());
     if (other_.inode != nullptr) {
       replace_name(change, target_, moved_.number, moved_type);
@@ -331,7 +332,7 @@ Status check_last(const RenameEnd& given) {
               given.name.data());
 }
 
-// The end with its directory entered.
+// Finds one end's directory and enters it.
 Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
   auto name = checked_name(given.name);
   if (!name.ok()) return name.status();
@@ -341,7 +342,7 @@ Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
   return Status();
 }
 
-// What moves must not depend on its path in lower any more.
+// Stages the inode that moves, so that it no longer depends on its path in lower.
 Status make_own(FileSystem& fs, const Map& directory, const Name& name, Prepared* prepared) {
   CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
   if (number == 0) return Status();

@@ -1,4 +1,4 @@
-// Removing what a slot says where no name leads to it: what a damaged directory holds.
+// Removes a slot of a damaged directory to which no name leads.
 #include "file/inode/shape.h"
 #include "file/namespace/directory_slots.h"
 #include "file/namespace/locked_name.h"
@@ -11,7 +11,7 @@ using namespace names;  // NOLINT(google-build-using-namespace): the parts of th
 
 namespace {
 
-// No live name; the count of them may say anything.
+// Returns true if there is no live name; the directory's count may be damaged.
 bool is_empty(const FileSystem& fs, const Map& directory) {
   Listed slot;
   for (uint64_t cookie = 0;;) {
@@ -28,7 +28,7 @@ void count_down(pool::Change& change, Word& word) {
   if (count != 0) change.set(word, count - 1);
 }
 
-// The slot holds nothing any more. Where the index leads to it, it can be used again.
+// Empties the slot. If the index leads to the slot, it can be reused.
 Status clear(FileSystem& fs, pool::Change& change, const Map& directory, const Listed& listed) {
   auto& words = directory.inode->directory;
   const uint64_t entries = words.entries.load();
@@ -42,7 +42,7 @@ Status clear(FileSystem& fs, pool::Change& change, const Map& directory, const L
   }
   slots::Dirent* dirent = slots::dirent_at(fs, directory, listed.unit);
   if (dirent == nullptr) return slots::damaged_directory(directory);
-  // It stays in the chain that it may be in, as one that is not live.
+  // The slot stays in its chain, if it is in one, as one that is not live.
   const unsigned units = format::dirent_units(dirent->head.load());
   change.set(dirent->head, format::dirent_head(0, 0, 0, units, 0));
   count_down(change, words.entries);

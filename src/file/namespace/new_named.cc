@@ -13,7 +13,7 @@ Status NewNamed::make(uint32_t mode) {
 
 NewNamed::~NewNamed() {
   if (made_.inode == nullptr) return;
-  // Only a link's text can be there: one block, named by direct[0].
+  // The inode has at most a link's text: one block, named by direct[0].
   const Entry entry{made_.inode->direct[0].load()};
   if (entry && fs_.pool.valid(entry.block()))
     pool::free_published(fs_.pool, seat_, entry.block(), 1, &made_.inode->direct[0]);
@@ -50,7 +50,7 @@ Status NewNamed::name(LockedName& at, const DirentSlot& place, const Witness* lo
   change.set(inode.state, format::inode_live);
   if (is_directory) change.set(at.inode().links, at.inode().links.load() + 1);
   const Status status = change.commit();
-  // A failure to write back leaves the record, and with it the inode, to recovery.
+  // If the commit cannot write back, recovery replays the record, and with it the inode.
   made_ = {};
   inode_is_made(fs_, seat_);
   return status;

@@ -7,7 +7,7 @@
 
 namespace cairn::file::names {
 
-// A change that makes an inode and its first name; gives the inode back if it comes to nothing.
+// A change that makes an inode and its first name; frees the inode if the change does not commit.
 class NewNamed {
  public:
   NewNamed(FileSystem& fs, LocalSeat& seat) : fs_(fs), seat_(seat) {}
@@ -18,7 +18,7 @@ class NewNamed {
   Status make(uint32_t mode);
   // Writes a link's text: short ones into the inode, others into its first block.
   Status write_target(std::string_view target);
-  // Flushes the inode, then makes it live and names it, all at once.
+  // Flushes the inode, then makes it live and names it in one change.
   Status name(LockedName& at, const DirentSlot& place, const Witness* lower, uint64_t now);
 
   [[nodiscard]] Map map() const { return {made_.inode, made_.number}; }

@@ -7,12 +7,12 @@
 namespace cairn::file {
 namespace {
 
-// The path that is still to be walked, consumed from the front.
+// The rest of the path, consumed from the front.
 class Remaining {
  public:
   Remaining(std::string_view path, std::string* spliced) : text_(path), spliced_(*spliced) {}
 
-  // The next component, or false. `last`: nothing but slashes follows.
+  // Returns false at the end, else the next component. `last`: only slashes follow.
   bool next(std::string_view* component, bool* last, bool* slash_after) {
     while (at_ < text_.size() && text_[at_] == '/') ++at_;
     if (at_ == text_.size()) return false;
@@ -25,9 +25,9 @@ class Remaining {
     at_ = end;
     return true;
   }
-  // Puts a link's text in front of what is left.
+  // Puts a link's text in front of the rest.
   void splice(const std::string& link) {
-    spliced_ = link + rest();  // a new string first: what is left may lie in the old one
+    spliced_ = link + rest();  // a new string first: the rest may lie in the old one
     text_ = spliced_;
     at_ = 0;
   }
@@ -62,7 +62,7 @@ void stand_in(Resolved* resolved, uint64_t directory) {
   resolved->must_be_directory = true;
 }
 
-// May the caller look for names here?
+// Checks that the caller may search the directory.
 Status search(const ResolveOptions& options, const Inode& directory, const char* path) {
   constexpr uint64_t everybody = S_IXUSR | S_IXGRP | S_IXOTH;
   const uint64_t mode = directory.mode.load();
@@ -76,16 +76,16 @@ Status search(const ResolveOptions& options, const Inode& directory, const char*
 
 Status no_such(const char* path) { return fail(ENOENT, "%s: no such file or directory", path); }
 
-// What a name means.
+// The inode that a name refers to, and a link's text.
 struct Meaning {
   uint64_t inode = 0;
   uint64_t generation = 0;
   uint64_t type = 0;
-  std::string text;  // of a link that is to be followed
+  std::string text;  // of a link to be followed
 };
 
-// One look; ESTALE: the name was removed, or means something else, since it was found. Its inode
-// may be another file's immediately.
+// Looks at a name once. ESTALE: the name was removed, or refers to something else, since it was
+// found; its inode may be another file's immediately.
 template <typename Follow>
 Status look_once(FileSystem& fs, const Map& directory, const Name& name, Follow follows,
                  Meaning* meaning) {
@@ -114,7 +114,7 @@ Status look(FileSystem& fs, const Map& directory, const Name& name, Follow follo
     const Status status = look_once(fs, directory, name, follows, meaning);
     if (status.code() != ESTALE) return status;
   }
-  return Status(ENOENT);  // damage
+  return Status(ENOENT);  // the directory is damaged
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
                 static_cast<unsigned long long>(link.number),
                 static_cast<unsigned long long>(size));
   std::string text(size, '\0');
-  // A system call would take what stands in front of a zero byte for all of it.
+  // A system call would take the bytes before a zero byte for the whole text.
   const auto checked = [&]() -> Result<std::string> {
     if (std::memchr(text.data(), 0, size) == nullptr) return std::move(text);
     return fail(EUCLEAN, "inode %llu: a zero byte in the text of a symbolic link",
@@ -174,7 +174,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     walked = true;
     CAIRN_TRY(search(options, *here->inode, path));
     if (is_lazy(fs, *here->inode)) {
-      // What comes from lower may take long: nobody's reclaim should wait for that.
+      // Reading names from lower may take long; the seat must not delay reclaim.
       resolved->seat.reset();
       CAIRN_TRY(fs.lower->fill_directory(here->number));
     }

@@ -10,7 +10,7 @@
 namespace cairn::file {
 namespace {
 
-// Does the slot name that inode now?
+// Returns true if the slot names that inode now.
 bool still_has(const FileSystem& fs, const Map& directory, uint64_t unit, uint64_t number) {
   Listed slot;
   const auto n = list_slots(fs, directory, unit, &slot, 1);
@@ -42,8 +42,8 @@ Status no_tree(const Map& directory, const Listed& listed, const char* why) {
 template <typename Look>
 bool Tree::holds(const Map& directory, Look look) {
   if (fs_.pool.read_only) {
-    // Nobody can lock it. Another process may be about to move the directory, which takes
-    // microseconds.
+    // A pool that is attached for reading cannot be locked. Another process may be about to move
+    // the directory, which takes microseconds.
     constexpr int looks = 3;
     constexpr timespec pause = {0, 2'000'000};
     for (int i = 0; i < looks; ++i) {
@@ -78,7 +78,7 @@ Status Tree::enter(const Map& directory, const Listed& listed) {
   const auto [met, is_new] = met_.try_emplace(number, Place{directory.number, listed.unit});
   if (is_new) return Status();
   const Place before = met->second;
-  // Else it has been moved since.
+  // A directory with another place has been moved since.
   if (before.directory == directory.number && before.unit != listed.unit && holds(directory, [&] {
         return still_has(fs_, directory, before.unit, number) &&
                still_has(fs_, directory, listed.unit, number);

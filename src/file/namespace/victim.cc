@@ -32,7 +32,7 @@ Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exc
   return Status();
 }
 
-// Whether a directory that is about to be removed is empty is known only once lower was asked.
+// A directory that is to be removed is known to be empty only once lower was asked.
 Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& name) {
   if (fs.lower == nullptr) return uint64_t{0};
   pool::SeatGuard seat(fs.pool);

@@ -1,5 +1,5 @@
-// Witness: what a file or directory in lower was when the pool last looked at it. A drain compares
-// lower with it before it replaces, removes or trusts anything there (tier/lower/witness.h).
+// Witness: identifies a file or directory in lower as the pool last saw it. A drain compares lower
+// with it before it replaces, removes or trusts anything there (tier/lower/witness.h).
 #pragma once
 
 #include <array>
@@ -14,24 +14,24 @@ struct Witness {
   uint64_t inode = 0;   // 0: there is no file
   uint64_t size = 0;    // of a directory: the newest ctime at or below it
   uint64_t mtime = 0;   // of a directory: its owner
-  // 0: not known. Pools without format::feature_witness know none of these.
+  // Both are 0 if not known; pools without format::feature_witness store none of them.
   uint64_t birth = 0;   // time of creation, or a number of the file's handle
   uint64_t change = 0;  // ctime of a file
-  // The rights that the pool had when the file was imported or drained last (tier::noted_rights).
+  // The permissions in the pool when the file was imported or drained last (tier::noted_rights).
   uint64_t rights = 0;
 };
 
 using WitnessWords = std::array<uint64_t, format::witness_words>;
 
 inline WitnessWords words_of(const Witness& witness) {
-  return {witness.device, witness.inode,  witness.size, witness.mtime,
+  return {witness.device, witness.inode,  witness.size,  witness.mtime,
           witness.birth,  witness.change, witness.rights};
 }
 
 inline Witness witness_of(const WitnessWords& words) {
   return {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
 }
-// The witness of which a pool has the first `count` words.
+// Makes the witness of which a pool has the first `count` words.
 inline Witness witness_of(const format::Word* words, unsigned count) {
   WitnessWords all{};
   for (unsigned i = 0; i < count; ++i) all[i] = words[i].load();

@@ -25,8 +25,9 @@ Result<int> open_companion(const File& file) {
     CAIRN_TRY(set_flags(*file.fs, file.number, format::flag_companion, 0));
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  // For processes that change their user. Its directory is closed to all others, and it is empty.
-  // If it is another user's, only that user can do this; it is open all the same.
+  // The mode allows the companion for processes that change their user. The companion is empty, and
+  // its directory is closed to all others. Only its owner can change the mode; it is opened in any
+  // case.
   struct stat st {};
   const int before = errno;
   if (fstat(fd, &st) == 0 && (st.st_mode & 0777) != 0666 && fchmod(fd, 0666) != 0) errno = before;

@@ -1,5 +1,4 @@
-// Companions: files of the system on which record locks are taken that stand for a file of the
-// pool.
+// Companions: files of the operating system on which the record locks of a pool's files are taken.
 #pragma once
 
 #include <string>
@@ -8,11 +7,11 @@
 
 namespace cairn::file {
 
-// Where the companion of an inode lies.
+// Returns the path of an inode's companion.
 std::string companion_path(const FileSystem& fs, const Map& map);
 
-// A new descriptor, open for reading and writing, of the companion of a file; it is made if there
-// is none. Locks of its description are its own.
+// Opens a file's companion for reading and writing, and creates it if there is none. Each call
+// returns a new open file description with locks of its own.
 Result<int> open_companion(const File& file);
 
 }  // namespace cairn::file

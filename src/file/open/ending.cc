@@ -17,8 +17,8 @@ bool holds_nothing(const Inode& inode) {
   return any == 0 && (inode.flags.load() & format::flag_companion) == 0;
 }
 
-// Nobody can hold record locks in it any more. The cause of a failure is not the caller's: a file
-// that stays goes with the pool.
+// Removes the companion: no process can hold record locks in it any more. A failure is not
+// reported, because the caller did not cause it; a companion that stays is removed with the pool.
 void remove_companion(const FileSystem& fs, const Map& map) {
   if ((map.inode->flags.load() & format::flag_companion) != 0)
     (void)unlink(companion_path(fs, map).c_str());
@@ -31,8 +31,8 @@ EndAtOnce::EndAtOnce(FileSystem& fs, LocalSeat& seat, const Map& map)
   if (map.inode->opens.load() != 0 || !holds_nothing(*map.inode)) return;
   fs.pool.store(seat.words->allocating_inode, map.number);
   uint64_t state = format::inode_live;
-  // A locked instruction: the state is there for openers before their count is looked at; and what
-  // the last of them wrote before it closed the file is looked at after that.
+  // A locked instruction: openers see the state before their count is read, and the bytes that the
+  // last opener wrote before it closed the file are read after it.
   possible_ = fs.pool.compare_exchange(map.inode->state, state,
                                        format::inode_live | seat.lock_word << format::state_bits) &&
               map.inode->opens.load() == 0 && holds_nothing(*map.inode);
@@ -67,7 +67,7 @@ void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number) {
     remove_companion(fs, map);
     OrphanList list(fs, seat);
     pool::Change change(fs.pool, seat);
-    // A failure to write back leaves the record to recovery.
+    // If the commit cannot write back, recovery replays the record.
     list.commit(change, map, map.inode->size.load() >> format::block_shift).ignore();
   }
   reclaim_some(fs, seat);

@@ -21,13 +21,13 @@ File*& spare_of(FileSystem& fs, const LocalSeat& seat) {
   return fs.spare_files[static_cast<size_t>(&seat - fs.pool.seats.data())];
 }
 
-// The handle that this seat closed last, or a new one.
+// Returns the handle that this seat closed last, or a new one.
 std::unique_ptr<File> take_handle(FileSystem& fs, const LocalSeat& seat) {
   File* spare = std::exchange(spare_of(fs, seat), nullptr);
   return spare != nullptr ? std::unique_ptr<File>(spare) : std::make_unique<File>();
 }
 
-// Handle and description are over: kept for the next, with its slot, or not.
+// Keeps a closed handle and its description's slot for the next open, or deletes the handle.
 void put_handle(FileSystem& fs, const LocalSeat& seat, std::unique_ptr<File> file) {
   const uint64_t slot = file->slot;
   File*& spare = spare_of(fs, seat);
@@ -50,18 +50,18 @@ void list_file(FileSystem& fs, File* file, bool adopted) {
   if (fs.lane_of_fork >= 0) hold(fs.pool, *file->shared, static_cast<uint32_t>(fs.lane_of_fork));
   file->next = fs.files;
   if (fs.files != nullptr) fs.files.load()->previous = file;
-  // A child may be born at any moment: it finds the list with this file or without it.
+  // A fork may happen at any moment: the child finds the list with this file or without it.
   fs.files.store(file, std::memory_order_release);
 }
 
-// False during a fork: the file will be closed later.
+// Returns false during a fork: the file is closed afterwards.
 bool may_close_now(FileSystem& fs, File* file) {
   std::lock_guard guard(fs.files_lock);
   file->closed_in_fork = fs.lane_of_fork >= 0;
   return !file->closed_in_fork;
 }
 
-// True if no other handle of this process is on the same description.
+// Returns true if no other handle of this process is on the same description.
 bool unlist_file(FileSystem& fs, File* file) {
   std::lock_guard guard(fs.files_lock);
   if (file->previous != nullptr) file->previous->next = file->next;
@@ -84,7 +84,7 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
   file->slot_generation = format::open_generation(open->state.load());
   const int access = flags & O_ACCMODE;
   const bool path_only = (flags & O_PATH) != 0;
-  // 3 is for neither, as Linux has it.
+  // Linux gives access mode 3 neither reading nor writing.
   file->readable = !path_only && (access == O_RDONLY || access == O_RDWR);
   file->writable = !path_only && (access == O_WRONLY || access == O_RDWR);
   file->directory = S_ISDIR(map.inode->mode.load());
@@ -96,12 +96,12 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
   list_file(fs, file, adopted);
 }
 
-// A description of an inode in the making.
+// The description of an inode in the making.
 class Opening {
  public:
   Opening(FileSystem& fs, const Map& map, uint64_t slot) : fs_(fs), map_(map), slot_(slot) {}
 
-  // From now on the inode counts as open.
+  // Counts the inode as open from now on.
   Status begin(LocalSeat& seat) {
     CAIRN_TRY(make_description(fs_, seat, &slot_, &open_));
     assert(open_ != nullptr);
@@ -119,7 +119,7 @@ class Opening {
     region.store(open_->offset, 0);
     region.store(open_->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
     region.store(open_->lock, 0);
-    // Nobody else holds what is still being made.
+    // No other process holds a description that is still being made.
     const uint32_t lane = first_lane(fs_);
     region.store(open_->holder[lane / 64], 1ULL << (lane % 64));
     region.store(open_->state, format::open_state(generation(), format::open_live));
@@ -154,18 +154,19 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
     await_place(fs, seat, map);
   Opening opening(fs, map, file->slot);
   CAIRN_TRY(opening.begin(seat));
-  // It began to move when we were not an opener yet.
+  // The move began before this process was counted as an opener.
   while (must_wait() && (*inode)->links.load() != 0) [[unlikely]] {
       opening.give_up();
       await_place(fs, seat, map);
       CAIRN_TRY(opening.begin(seat));
     }
-  // Counted as an opener, so that the number keeps its meaning from now on. One that has lost its
-  // name by moving is another node's.
+  // The count of openers keeps the number's meaning from now on. An inode that lost its name by
+  // moving belongs to another node.
   if (must_wait() || !may_open(fs, seat, **inode) ||
       (generation != 0 && (*inode)->generation.load() != generation)) {
     opening.give_up();
-    // The number may have begun another life, and lost its name, while we looked like an opener.
+    // While this process was counted as an opener, the number may have begun another life and lost
+    // its name.
     if (is_live(**inode) && (*inode)->links.load() == 0) end_if_unused(fs, seat, number);
     return no_inode(number);
   }
@@ -184,7 +185,7 @@ Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, cons
   pool::Change change(fs.pool, seat);
   change.set(map.inode->state, format::inode_live);
   const Status status = change.commit();
-  // A failure to write back leaves the record, and with it the inode, to recovery.
+  // If the commit cannot write back, recovery replays the record, and with it the inode.
   inode_is_made(fs, seat);
   if (!status.ok()) {
     opening.give_up();
@@ -203,7 +204,7 @@ Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t sl
   const uint32_t lane = first_lane(fs);
   hold(fs.pool, *open, lane);
   Inode* inode = inode_at(fs, open->inode.load());
-  // Held from now on, if it was not ended just before.
+  // The lane holds the description from now on, unless it was ended just before.
   if (open->state.load() != live || inode == nullptr) {
     if ((open->state.load() & format::open_mask) == format::open_free) let_go(fs.pool, *open, lane);
     return fail(EBADF, "open file %llu is gone", static_cast<unsigned long long>(slot));

@@ -8,29 +8,28 @@
 
 namespace cairn::file {
 
-// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions. ESTALE: it is gone,
-// also if the number means another file by now than the one of `generation` (0: any will do). Waits
-// for one that is moving (moving.h), unless `moving` says that the caller moves it, or only reads
-// what it is now.
+// Opens a live inode; `flags` are open(2)'s. Checks no permissions. ESTALE: the inode is gone, or
+// the number no longer means the file of `generation` (0: any). Waits for an inode that is moving
+// (moving.h), unless `moving` says that the caller moves it, or only reads its current state.
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
                                          int flags, uint64_t generation = 0, bool moving = false);
-// Opens an inode that create_unnamed() has made, which becomes live by that: without a name, a
-// process that found it live and not open would end it. Frees it if it fails.
+// Opens an inode that create_unnamed() has made, and makes it live in the same step: another
+// process that found it live, unnamed and not open would end it. Frees the inode if it fails.
 Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
                                            int flags);
-// A handle on a description that exists. EBADF if it is gone.
+// Makes a handle on an existing description. EBADF if the description is gone.
 Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
                                     uint64_t generation);
-// This process lets go of the description; the last holder's letting go ends it, and frees an
-// unlinked file's blocks.
+// Releases this process's hold on the description. The last holder's release ends the description,
+// and frees an unlinked file's blocks.
 void close_file(LocalSeat& seat, std::unique_ptr<File> file);
-// After a fork, in both processes: what was closed meanwhile.
+// Closes the files that were to be closed during the fork; called after it in both processes.
 void close_what_waited(FileSystem& fs, LocalSeat& seat);
 
-// Before fork and exec: lane `lane` (a new one) holds what this process holds.
+// Makes lane `lane`, a new one, hold what this process holds, before fork and exec.
 void share_with_lane(FileSystem& fs, uint32_t lane);
 void share_with_lane(const File& file, uint32_t lane);
-// The description's lock, held for a read or write at the shared offset.
+// Holds the description's lock for a read or write at the shared offset.
 class OffsetGuard {
  public:
   OffsetGuard(File& file, LocalSeat& seat);

@@ -28,8 +28,8 @@ Status prepare_fork(FileSystem& fs, ForkedLane* forked) {
   forked->taken = lane.ok();
   if (!lane.ok()) return lane.status();
   forked->lane = *lane;
-  // Not held until after the fork: that waits for malloc, and a signal handler that has interrupted
-  // malloc may open a file.
+  // The lock is not held across the fork: fork waits for malloc, and a signal handler that has
+  // interrupted malloc may open a file.
   std::lock_guard guard(fs.files_lock);
   fs.lane_of_fork = *lane;
   for (File* file = fs.files; file != nullptr; file = file->next) share_with_lane(*file, *lane);
@@ -44,7 +44,7 @@ void close_the_rest(FileSystem& fs) {
 }  // namespace
 
 void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
-  // The child's mapping keeps the lock; if there is no child, the lane is a dead one's.
+  // The child's mapping keeps the lock; if there is no child, the lane counts as a dead one's.
   forked->lock.release();
   bool closing = false;
   {
@@ -59,8 +59,8 @@ void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
 }
 
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
-  // Another thread of the parent may have held these, or have been about to put a file before the
-  // first one.
+  // Another thread of the parent may have held these locks, or have been about to insert a file
+  // before the first one.
   new (&fs.files_lock) std::mutex;
   new (&fs.pool.growing) std::mutex;
   fs.lane_of_fork = -1;
@@ -71,7 +71,7 @@ void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
   }
   bool closing = false;
   for (File* file = fs.files; file != nullptr; file = file->next) {
-    // Stamps are the parent's.
+    // The stamps belong to the parent.
     file->stamp.store(nullptr);
     file->last_tick.store(0);
     file->was_read.store(false);
@@ -106,7 +106,7 @@ Status finish_exec(FileSystem& fs, int descriptor) {
   uint32_t found = UINT32_MAX;
   pool.for_each_lane([&](uint32_t lane) {
     if (pool.lanes[lane].exec_note.load() == 0) return true;
-    // Held, but not by another description than the one we were given.
+    // The byte is locked, and by no other description than the given one.
     const auto others = media::is_held(descriptor, pool::lane_lock_byte(lane));
     const auto all = media::is_held(probe, pool::lane_lock_byte(lane));
     if (!others.ok() || !all.ok() || *others || !*all) return true;

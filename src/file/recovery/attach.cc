@@ -30,7 +30,7 @@
 namespace cairn::file {
 namespace {
 
-// To attach a pool that is removed and made again at the same time.
+// The number of attempts to attach a pool that is removed and created again meanwhile.
 constexpr int most_tries = 100;
 
 bool same_boot(Pool& pool) {
@@ -39,24 +39,25 @@ bool same_boot(Pool& pool) {
   return pool.state->boot_id[0].load() == boot[0] && pool.state->boot_id[1].load() == boot[1];
 }
 
-// Not flushed: a power loss ends the boot, whichever one the medium names then.
+// Stores the boot without a flush: a power loss ends the boot, whichever one the medium names then.
 void store_boot(Pool& pool) {
   uint64_t boot[2];
   pool::read_boot_id(boot);
   for (int i = 0; i < 2; ++i) pool.store(pool.state->boot_id[i], boot[i]);
 }
 
-// Everything that a pool needs before the first lane is taken: the caller has the attach lock.
+// Prepares a pool for its first lane. The caller has the attach lock.
 Status first_attach(FileSystem& fs) {
   Pool& pool = fs.pool;
   const bool clean = pool.state->clean.load() == 1;
-  // From here on no process can take the pool over by another lock file; one that just has counts.
+  // From here on no process can take the pool over by another lock file; one that just has is
+  // detected.
   if (clean) pool.store(pool.state->clean, 0);
   CAIRN_TRY(pool::confirm_lock_file(pool));
   if (!clean && !same_boot(pool)) {
     CAIRN_TRY(rebuild(fs));
   } else if (!clean) {
-    // The memory is what it was: only the dead have left things half done.
+    // The memory is intact: only dead processes have left unfinished work.
     pool::recover_the_dead(pool);
   } else if (!same_boot(pool)) {
     forget_processes(fs);
@@ -90,8 +91,8 @@ Status make_root(FileSystem& fs, uint32_t mode) {
   return pool.fence();
 }
 
-// Recovers what is to be recovered, and takes a lane: under the attach lock, which is free again at
-// the end. EBUSY if all are taken.
+// Recovers what is to be recovered, and takes a lane, under the attach lock, which is free again at
+// the end. EBUSY if all lanes are taken.
 Status enter(FileSystem& fs) {
   Pool& pool = fs.pool;
   auto lock = pool::lock_attach(pool);
@@ -181,7 +182,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
 }
 
 Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options) {
-  // ENOENT of a pool that could be opened: it was removed meanwhile, and perhaps made anew.
+  // ENOENT for a pool that could be opened: it was removed meanwhile, and perhaps created anew.
   for (int tries = 0;; ++tries) {
     auto pool = pool::open_files(path, options.read_only);
     if (!pool.ok()) return pool.status();
@@ -199,7 +200,7 @@ void detach(FileSystem& fs) {
     close_file(*seat, std::unique_ptr<File>(fs.files));
   }
   auto lock = pool::lock_attach(pool);
-  // The dead leave work behind, which the last one does.
+  // The last process to detach finishes the work that dead processes left.
   if (lock.ok()) pool::recover_the_dead(pool, lock->descriptor());
   const bool last = lock.ok() && alone(pool);
   if (last) {
@@ -210,12 +211,12 @@ void detach(FileSystem& fs) {
     reclaim_withheld(fs);
   }
   pool::release_lanes(pool);
-  // Also for those who are not the last: only they can drain what they flushed.
+  // Every process fences, not only the last: only it can drain what it flushed.
   bool durable = pool.fence().ok();
   if (last && durable && is_page_medium(pool)) durable = sync_everything(fs).ok();
   if (last && durable) {
     pool.store_flush(pool.state->clean, 1);
-    pool.fence().ignore();  // then it is recovered once more
+    pool.fence().ignore();  // it is recovered once more then
   }
 }
 

@@ -53,7 +53,7 @@ class Checker {
     finding_(line);
   }
 
-  // A map's entry says that it owns these blocks.
+  // Records that an entry of a map claims these blocks.
   void claim(uint64_t inode, BlockRef first, uint64_t blocks, uint64_t file_block, unsigned level) {
     for (uint64_t i = 0; i < blocks; ++i) {
       const BlockRef block = first.plus(i);
@@ -139,11 +139,11 @@ class Checker {
       found("inode %llu: a structural change is under way", ull{number});
   }
 
-  // A process that attaches next to a pool that is only looked at here finishes or undoes what was
-  // under way.
+  // Returns true if unfinished work is no fault: a process that attaches, while this one only reads
+  // the pool, finishes or undoes it.
   [[nodiscard]] bool waits() const { return pool_.read_only && pool_.state->clean.load() == 0; }
 
-  // What the lists name waits for its end, and stands in one list only, once.
+  // Checks that each inode in the lists waits for its end, and stands in one list only, once.
   void check_orphans(uint64_t numbers) {
     std::vector<bool> listed(numbers, false);
     for (uint32_t shard = 0; shard < format::orphan_shards && !waits(); ++shard) {
@@ -160,7 +160,7 @@ class Checker {
     }
   }
 
-  // Every live inode has as many names as it says, every name an inode.
+  // Checks that every live inode has as many names as it counts, and every name an inode.
   void check_names(uint64_t numbers) {
     std::unordered_map<uint64_t, uint64_t> names;
     std::unordered_map<uint64_t, uint64_t> subdirectories;
@@ -198,7 +198,7 @@ class Checker {
 
   static std::string shown(const Listed& entry) { return shown_name(entry.name, entry.length); }
 
-  // What a name means.
+  // Checks the inode that a name refers to.
   void check_named(const Map& map, const Listed& entry,
                    std::unordered_map<uint64_t, uint64_t>* subdirectories) {
     const Inode* inode = inode_at(fs_, entry.inode);
@@ -230,8 +230,8 @@ class Checker {
           shown(entry).c_str(), ull{map.number});
   }
 
-  // Every directory that has a name lies below the root: each way up ends there. One that does not
-  // runs in a circle, or ends at a directory without a name, whose link count is wrong already.
+  // Checks that every directory with a name lies below the root: each way up ends there. Any other
+  // way runs in a circle, or ends at a directory without a name, whose link count is wrong already.
   void check_tree() {
     constexpr uint64_t settled = UINT64_MAX;
     std::unordered_map<uint64_t, uint64_t>

@@ -25,7 +25,7 @@ using ull = unsigned long long;
   finding(line);
 }
 
-// What a slot says of itself, a whiteout's too.
+// Checks a slot by its own contents, also that of a whiteout.
 void check_slot(const FileSystem& fs, const Map& directory, const Listed& listed,
                 const Finding& finding) {
   const char* what = listed.whiteout ? "removed name" : "name";
@@ -46,7 +46,7 @@ void check_slot(const FileSystem& fs, const Map& directory, const Listed& listed
          ull{directory.number}, ull{listed.unit}, what, shown.c_str(), ull{slot->unit});
 }
 
-// Calls visit(listed) for all live slots, until it says true.
+// Calls visit(listed) for all live slots, until it returns true.
 template <typename Visit>
 Status for_each_slot(const FileSystem& fs, const Map& directory, Visit visit) {
   std::vector<Listed> batch = listing_room(directory);
@@ -116,7 +116,7 @@ NamedSlot find_beside_index(const FileSystem& fs, const Map& directory, const Na
     if (has_name || was_it) found = {listed.unit, listed.inode};
     return has_name || was_it;
   };
-  for_each_slot(fs, directory, is_it).ignore();  // what was found before the damage counts
+  for_each_slot(fs, directory, is_it).ignore();  // names found before the damage count
   return found;
 }
 
@@ -125,7 +125,7 @@ std::vector<uint64_t> find_unnamed(const FileSystem& fs, const Map& directory) {
   for_each_slot(fs, directory, [&](const Listed& listed) {
     if (!listed.whiteout) named.push_back(listed.inode);
     return false;
-  }).ignore();  // one that is named behind the damage counts as unnamed
+  }).ignore();  // a name behind the damage counts as missing
   std::sort(named.begin(), named.end());
   std::vector<uint64_t> unnamed;
   const uint64_t numbers = fs.pool.state->itable_blocks.load() * format::inodes_per_block;

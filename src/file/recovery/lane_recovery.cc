@@ -13,7 +13,7 @@
 namespace cairn::file {
 namespace {
 
-// The map that an inode number in a block record or slot stands for.
+// Finds the map that an inode number in a block record or slot refers to.
 bool map_of(FileSystem& fs, uint64_t number, Map* map) {
   if (number == format::itable_number)
     *map = fs.itable();
@@ -26,7 +26,8 @@ bool map_of(FileSystem& fs, uint64_t number, Map* map) {
   return map->inode != nullptr;
 }
 
-// The block of the node of `level` that covers the file block. Both may come from a damaged medium.
+// Returns the block of the node of `level` that covers the file block. Both arguments may come from
+// a damaged medium.
 BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned level) {
   const unsigned top = level_of(file_block == 0 ? span_of(level) - 1 : file_block);
   // A node whose first file block is 0 is the root of its level.
@@ -45,8 +46,8 @@ BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned
   }
 }
 
-// Is it this seat of a dead lane that makes the inode, or ends it? Others may have taken the number
-// since, or before the seat came to that: its note stands from before to after.
+// Returns true if this seat of a dead lane makes or ends the inode. Others may have taken the
+// number since, or before the seat reached that step: the seat's note stands from before to after.
 bool is_by(const Pool& pool, const format::Seat& seat, const Inode& inode) {
   const auto into = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(&seat) -
                                           reinterpret_cast<const uint8_t*>(pool.lanes));
@@ -75,8 +76,9 @@ bool LaneRecovery::is_published(uint64_t number, uint64_t file_block, unsigned l
 
 namespace {
 
-// A value that is no change time, and another one than before: a drain that copies the file at this
-// moment sees that it must not count it as drained (tier::set_drained_as_of).
+// Returns a value that is not a change time and differs from the value before: a drain that copies
+// the file at this moment then sees that it must not count the file as drained
+// (tier::set_drained_as_of).
 uint64_t void_time(uint64_t drained) {
   constexpr uint64_t voids = 1U << 20;  // nanoseconds after the epoch
   return drained < voids ? drained + 1 : 1;
@@ -86,13 +88,13 @@ uint64_t void_time(uint64_t drained) {
 
 void LaneRecovery::recover_seat(format::Seat& seat) {
   Pool& pool = fs_.pool;
-  // It died inside a call: an inode may have lost its last name, and not been ended yet. To look
-  // for those means to look at every inode, so a process that dies between calls (as most programs
-  // do: they exit) is spared it.
+  // The process died inside a call, so an inode may have lost its last name without being ended. A
+  // search for such inodes reads every inode. A process that dies between calls, as most programs
+  // do when they exit, does not cause it.
   if (seat.epoch.load() != 0) {
     pool.store(pool.state->sweep, 1);
-    // It died while it wrote, perhaps: bytes may have changed before the stamp did. The next drain
-    // copies the file. Its time stays, for it may as well have been staged.
+    // The process may have died while it wrote: bytes may have changed before the stamp did. The
+    // next drain copies the file. The file's time stays, because the write may have been staging.
     const uint64_t number = seat.writing.load();
     Inode* inode = number != 0 ? inode_at(fs_, number) : nullptr;
     if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0) {
@@ -100,7 +102,7 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
       forget_move(pool, *inode);
     }
   }
-  // Bytes beyond the end of file that an extending write left.
+  // Zeroes bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {
     Map map;
     if (map_of(fs_, number, &map) && is_live(*map.inode)) {
@@ -115,18 +117,19 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
     if (number == 0) continue;
     if (Inode* inode = inode_at(fs_, number); inode != nullptr) {
       if ((inode->shape.load() & 1) != 0) pool.store(inode->shape, inode->shape.load() + 1);
-      // Also if it was even again: the seat's owner may have died before it flushed that.
+      // The shape is flushed even if it was even again: the seat's owner may have died before it
+      // flushed it.
       pool.flush(&inode->shape, sizeof(Word));
     }
     pool.store(shaped, 0);
   }
-  // Last, for it may be taken again immediately: an inode that was never named, or that was being
-  // freed.
+  // This step is the last, because the inode may be taken again immediately: it was never named, or
+  // was being freed.
   if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
     Inode* inode = inode_at(fs_, number);
     if (inode != nullptr && !is_by(pool, seat, *inode)) inode = nullptr;
     if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
-      // Only a link's text can hang from it, in one block.
+      // The inode has at most a link's text, in one block.
       const Entry entry{inode->direct[0].load()};
       if (entry && pool.valid(entry.block()) && entry.belongs_to(number, 0, 0) &&
           inode->orphan_of.load() == 0) {
@@ -134,7 +137,7 @@ void LaneRecovery::recover_seat(format::Seat& seat) {
         pool.store_flush(inode->direct[0], 0);
       }
       pool.store(inode->links, 0);
-      pool.store(inode->state, format::inode_free);  // as void as it was
+      pool.store(inode->state, format::inode_free);  // as void as before
     } else if (inode != nullptr && is_live(*inode) && inode->state.load() != format::inode_live) {
       pool.store(inode->state, format::inode_live);  // its end was announced and did not happen
     }

@@ -1,5 +1,5 @@
-// LaneRecovery: what the recovery of a dead lane needs from files. Takes no locks: a process that
-// meets a dead owner may hold some.
+// LaneRecovery: the file layer's part in the recovery of a dead lane. Takes no locks: a process
+// that meets a dead owner may hold some.
 #pragma once
 
 #include "file/inode/file_system.h"

@@ -17,8 +17,9 @@ namespace {
 
 class Recovery : public FreshPool {};
 
-// A seat notes the inode that it makes before that is its own, and forgets it after that is free
-// again. Killed in between, it leaves a note of what another one may have taken since.
+// A seat notes the inode that it makes before it owns the inode, and clears the note after the
+// inode is free again. A seat killed in between leaves a note of an inode that another may have
+// taken since.
 TEST_F(Recovery, LeavesAnInodeToWhoHasTakenItSince) {
   pool::Pool& pool = fs->pool;
   media::LivenessLock lock;
@@ -56,8 +57,8 @@ TEST_F(Recovery, AFileThatAKilledProcessWasWritingIsNotDrained) {
   EXPECT_NE(made->inode->drained.load(), drained);
 }
 
-// A repair of lost bits that met a block between the clearing of its bit and its record sets it
-// once more.
+// The repair of lost bits meets a block between the clearing of its bit and its record, and sets
+// the bit again.
 TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
   pool::Pool& pool = fs->pool;
   const pool::SeatGuard seat(pool);
@@ -75,7 +76,7 @@ TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
   }
 }
 
-// The pool was detached cleanly, and the machine is started anew.
+// The pool was detached cleanly, and the machine boots again.
 void come_back_after_power_loss(std::unique_ptr<FileSystem>* fs) {
   const std::string path = (**fs).pool.path;
   (**fs).pool.store((**fs).pool.state->boot_id[0], 1);
@@ -86,8 +87,8 @@ void come_back_after_power_loss(std::unique_ptr<FileSystem>* fs) {
   *fs = std::move(*attached);
 }
 
-// A lane's words are not flushed. After a power loss they may be those of long ago, also where the
-// pool was detached cleanly before: who takes the lane and is killed has not freed what they say.
+// A lane's words are not flushed. After a power loss they may be old, also if the pool was detached
+// cleanly before: a process that takes the lane and is killed has not freed what they name.
 TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
   pool::Pool& before = fs->pool;
   const uint32_t last = before.lane_count - 1;
@@ -98,8 +99,8 @@ TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
   EXPECT_EQ(fs->pool.lanes[last].seat[0].allocating_inode.load(), 0U);
 }
 
-// The same for the table of open files: one that came back would keep its file for ever, or be
-// closed once more.
+// The table of open files is not flushed either: an open file that came back would keep its inode
+// for ever, or be closed once more.
 TEST_F(Recovery, AfterAPowerLossNoFileOfACleanPoolIsOpen) {
   pool::Pool& before = fs->pool;
   uint64_t slot = 0;

@@ -27,7 +27,7 @@ Status replay_all(Pool& pool) {
   return Status();
 }
 
-// Lanes and locks are void; only the redo records mattered.
+// Clears lanes and locks, which are void; only the redo records mattered.
 void clear_lanes(Pool& pool) {
   for (uint32_t l = 0; l < pool.lane_count; ++l) {
     format::Lane& lane = pool.lanes[l];
@@ -47,7 +47,7 @@ void clear_lanes(Pool& pool) {
     pool.store_flush(lane.generation, generation + (generation & 1) + 2);
   }
   for (Word& word : pool.state->attached) pool.store(word, 0);
-  // Times of a clock that began anew.
+  // These times belong to a clock that began anew.
   pool.store(pool.state->keeper_until, 0);
   pool.store(pool.state->room_wanted, 0);
   pool.store(pool.state->room_answered, 0);
@@ -60,7 +60,7 @@ void clear_lanes(Pool& pool) {
 
 void clear_open_files(FileSystem& fs) {
   Pool& pool = fs.pool;
-  // The count may be older than the table: what is mapped counts.
+  // The count may be older than the table: mapped blocks count.
   uint64_t blocks = 0;
   for (MapCursor cursor; walk(pool, fs.otable(), blocks, &cursor).ok() && cursor.block;) ++blocks;
   pool.store(pool.state->otable_blocks, blocks);
@@ -79,7 +79,8 @@ void free_all_blocks(Pool& pool) {
     for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c) {
       format::Chunk& chunk = segment.chunk[c];
       pool.store(chunk.owner, 0);
-      // One that was being released stays what it is: it is opened as one that holds anything.
+      // A chunk that was being released stays in that state: it is opened like one that holds
+      // anything.
       if ((chunk.state.load() & 0xff) == format::chunk_releasing) continue;
       if ((chunk.state.load() & 0xff) != format::chunk_open) {
         pool.store(chunk.state, format::chunk_untouched);
@@ -92,7 +93,7 @@ void free_all_blocks(Pool& pool) {
   }
 }
 
-// A chunk that holds blocks of files but whose own words never reached the medium.
+// Opens a chunk that holds blocks of files but whose own words never reached the medium.
 Status make_open(Pool& pool, BlockRef block) {
   format::Chunk& chunk = pool.chunk(block);
   if ((chunk.state.load() & 0xff) == format::chunk_open) return Status();
@@ -103,7 +104,7 @@ Status make_open(Pool& pool, BlockRef block) {
   return status;
 }
 
-// Claims what a map names; entries that cannot be right are cut off.
+// Claims the blocks that a map names, and cuts off entries that are invalid.
 class Claimer final : public MapVisitor {
  public:
   Claimer(Pool& pool, uint64_t number, bool page_medium)
@@ -121,15 +122,15 @@ class Claimer final : public MapVisitor {
     status = fail(EUCLEAN, "inode %llu: its map is damaged at offset %llu",
                   static_cast<unsigned long long>(number_),
                   static_cast<unsigned long long>(file_block) << block_shift);
-    return true;  // reading there says EIO; the rest of the file is worth having
+    return true;  // reading there returns EIO; the rest of the file is kept
   }
 
   Status status;
 
  private:
-  // The page cache writes back in any order: an entry whose data were never synced names nothing.
-  // Not flushed: as long as it is there with its mark each recovery drops it, and the last to
-  // detach writes everything back.
+  // Drops an entry whose data were never synced: the page cache writes back in any order. The store
+  // is not flushed. While the entry is there with its mark, each recovery drops it, and the last
+  // process to detach writes everything back.
   bool drop_if_lost(Word& word, Entry entry) {
     if (!page_medium_ || (entry.value & Entry::not_yet_durable) == 0) return false;
     pool_.store(word, 0);
@@ -175,7 +176,7 @@ void empty_map(Pool& pool, Inode& inode) {
   for (Word& word : inode.root) pool.store(word, 0);
 }
 
-// A size can reach the medium before its bytes do; those of a lazy file lie in lower.
+// Drops a size that reached the medium before its bytes did; the bytes of a lazy file lie in lower.
 void forget_unsynced_size(Pool& pool, Inode& inode) {
   const uint64_t synced = inode.file.synced_size.load();
   if (inode.size.load() > synced && (inode.flags.load() & format::flag_lazy) == 0)
@@ -183,7 +184,7 @@ void forget_unsynced_size(Pool& pool, Inode& inode) {
   pool.store(inode.file.unsynced, 0);
 }
 
-// Blocks behind the end of a file that a write had not yet made part of it.
+// Frees blocks behind the end of a file, which a write had not yet made part of it.
 void trim(FileSystem& fs, const Map& map);
 
 }  // namespace
@@ -201,7 +202,7 @@ Status rebuild(FileSystem& fs) {
   CAIRN_TRY(replay_all(pool));
   clear_lanes(pool);
   free_all_blocks(pool);
-  // Open files and pins were shared memory's.
+  // Open files and pins lived in shared memory.
   empty_map(pool, pool.state->otable);
   empty_map(pool, pool.state->ptable);
   pool.store(pool.state->otable_blocks, 0);
@@ -212,7 +213,7 @@ Status rebuild(FileSystem& fs) {
     pool.store(pool.orphans[i].head, 0);
   }
   Status worst = claim_map(fs, fs.itable(), 0, max_file_blocks, page_medium);
-  // The count may be older than the table: what is mapped counts.
+  // The count may be older than the table: mapped blocks count.
   uint64_t blocks = pool.state->itable_blocks.load();
   for (MapCursor cursor; walk(pool, fs.itable(), blocks, &cursor).ok() && cursor.block;) ++blocks;
   pool.store(pool.state->itable_blocks, blocks);
@@ -228,7 +229,7 @@ Status rebuild(FileSystem& fs) {
     pool.store(inode->shape, 0);
     const bool lives = state == format::inode_live && inode->links.load() != 0;
     if (!lives) {
-      // Orphans, unlinked files whose openers are gone, inodes in the making: their blocks stay
+      // The blocks of orphans, of unlinked files without openers, and of inodes in the making stay
       // free.
       empty_map(pool, *inode);
       pool.store(inode->xattr, 0);
@@ -258,13 +259,14 @@ Status rebuild(FileSystem& fs) {
     if (S_ISREG(inode->mode.load())) {
       if (page_medium && keeps_synced_size) forget_unsynced_size(pool, *inode);
       trim(fs, map);
-      // The times of its last writes went with the lanes: it may have changed since it was drained.
+      // The times of the last writes were lost with the lanes: the file may have changed since it
+      // was drained.
       if ((inode->flags.load() & format::flag_lazy) == 0) pool.store(inode->drained, 0);
       pool.store(inode->file.moved, 0);
     }
     pool.flush(inode, sizeof *inode);
   }
-  // The tables are only hints from now on, but a clean detach promises them.
+  // The tables are only hints while the pool is attached, but a clean detach promises them.
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {
     pool::Segment& segment = *pool.segment[s];
     for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c)
@@ -277,7 +279,8 @@ Status rebuild(FileSystem& fs) {
   }
   pool.flush(pool.state, sizeof *pool.state);
   pool.flush(pool.orphans, format::block_size);  // the first attach fences
-  // Damage inside a file is that file's: reading it says so, and `check` names it.
+  // Damage inside a file affects only that file: reads of it return the error, and `check` names
+  // it.
   worst.ignore();
   return Status();
 }
@@ -290,7 +293,7 @@ class BeyondEnd final : public MapVisitor {
   bool data(Word& /*word*/, Entry /*entry*/, uint64_t file_block, uint64_t blocks) override {
     const uint64_t size = map_.inode->size.load();
     const uint64_t from = std::max(size, file_block << block_shift);
-    // Preallocated blocks are zero already; zeroing them again tells no lie.
+    // Preallocated blocks are zero already; zeroing them again changes nothing.
     status = zero_mapped(fs_, map_, from, (file_block + blocks) << block_shift);
     return status.ok();
   }

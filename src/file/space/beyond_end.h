@@ -1,12 +1,12 @@
-// Beyond the end of file: bytes there read as zeros when the file grows, also after a death.
+// Beyond the end of file: ensures that bytes there read as zeros when the file grows, also after a
+// process died.
 #pragma once
 
 #include "file/inode/file_system.h"
 
 namespace cairn::file {
 
-// Notes in the seat that bytes of [from, to) may be there beyond the end of file: recovery zeroes
-// them.
+// Notes in the seat that [from, to) may hold bytes beyond the end of file; recovery zeroes them.
 inline void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from,
                            uint64_t to) {
   format::Seat& words = *seat.words;
@@ -15,7 +15,7 @@ inline void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
   fs.pool.store(words.extending_inode, number);
 }
 
-// Zeroes what of [from, to) is mapped; takes no lock, the caller sees to that.
+// Zeroes the mapped parts of [from, to). Takes no lock; the caller excludes other writers.
 Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
 
 }  // namespace cairn::file

@@ -13,7 +13,7 @@ using format::block_shift;
 using format::block_size;
 using format::node_entries;
 
-// Nodes taken for one cut: at most four on each edge.
+// The nodes taken for one cut: at most four on each edge.
 struct Taken {
   std::array<pool::BlockRun, format::in_flight_slots> run;
   unsigned count = 0;
@@ -31,7 +31,8 @@ class Cutter {
   Cutter(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range)
       : pool_(fs.pool), seat_(seat), map_(map), range_(range) {}
 
-  // A copy of the node without what lies in the range; the entry that names it.
+  // Makes a copy of the node without the entries in the range. Returns the entry that names the
+  // copy.
   Result<Entry> without_range(Entry entry, uint64_t base, unsigned level) {
     if (!pool_.valid(entry.block()) || !entry.belongs_to(map_.number, base, level) ||
         entry.kind() != Kind::node)
@@ -60,7 +61,7 @@ class Cutter {
     return Entry::make(Kind::node, run->first, map_.number, base, level);
   }
 
-  // The range is cut from the map as part of `change`; what is cut hangs from `orphan`.
+  // Cuts the range from the map as part of `change`; the blocks cut hang from `orphan`.
   Status cut(pool::Change& change, Inode& orphan) {
     Inode& inode = *map_.inode;
     pool_.store(orphan.orphan_of, map_.number);
@@ -85,7 +86,7 @@ class Cutter {
     pool_.store(orphan.orphan_to, range_.to);
     pool_.store(orphan.flags, format::flag_change);
     pool_.flush(&orphan, sizeof orphan);
-    return Status();  // the change waits for that before it makes it happen
+    return Status();  // commit() waits for that before it applies the change
   }
 
   void settle() {
@@ -105,7 +106,7 @@ class Cutter {
   Taken taken_;
 };
 
-// A leaf that the range covers only in part becomes a node of 512 blocks, by one word.
+// Turns a leaf that the range covers only in part into a node of 512 blocks, by one word.
 Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file_block) {
   MapCursor cursor;
   if (file_block >= max_file_blocks) return Status();
@@ -132,7 +133,7 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
   return status;
 }
 
-// Is anything mapped in the range?
+// Finds out whether anything is mapped in the range.
 class Finder final : public MapVisitor {
  public:
   bool data(Word&, Entry, uint64_t, uint64_t) override { return false; }

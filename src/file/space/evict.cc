@@ -15,12 +15,13 @@
 namespace cairn::file {
 namespace {
 
-// A process that stores through the map right now gets this long; a stopped process keeps its file.
+// The time for a process that stores through the map right now; a file in use by a stopped process
+// stays.
 constexpr int patience_ms = 20;
-// How often a lock is tried that other processes hold for a moment only.
+// The number of attempts to take a lock that other processes hold only for a moment.
 constexpr int most_lock_asks = 40;
 
-// Tries a lock and does not wait for it: its owner may wait for the room that an eviction makes.
+// Tries a lock without waiting for it: its owner may wait for the room that an eviction makes.
 class TryLock {
  public:
   TryLock(Pool& pool, LocalSeat& seat, Word& lock, int asks = 1) : pool_(pool), lock_(lock) {
@@ -52,7 +53,7 @@ Status locked(const Map& map) {
               static_cast<unsigned long long>(map.number));
 }
 
-// Under the inode's lock, with no stores announced. `*now` gets the times that it shows.
+// Checks the file under its lock, with no stores announced. `*now` receives its times.
 Status check(FileSystem& fs, const Map& map, const Evictable& seen, Attributes* now) {
   CAIRN_TRY(check_generation(map, seen.generation));
   const Inode& inode = *map.inode;
@@ -64,12 +65,12 @@ Status check(FileSystem& fs, const Map& map, const Evictable& seen, Attributes* 
   if (now->ctime != seen.change_time || inode.drained.load() != seen.change_time ||
       now->size != seen.size)
     return in_use(map, "it changed after the drain");
-  // Stores through a mapping announce themselves to nobody.
+  // Stores through a mapping are not announced.
   if (is_pinned(fs, map.number)) return in_use(map, "it is mapped");
   return Status();
 }
 
-// The caller holds the append lock, by which nobody stages it, and the rename lock.
+// Evicts the file. The caller holds the append lock, which excludes staging, and the rename lock.
 Status evict_now(FileSystem& fs, const Map& map, const Evictable& seen) {
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
@@ -81,16 +82,17 @@ Status evict_now(FileSystem& fs, const Map& map, const Evictable& seen) {
   Attributes now;
   CAIRN_TRY(check(fs, map, seen, &now));
   pool::Change record(fs.pool, *seat);
-  // First of all: a reader that meets a hole of the cut finds the file lazy.
+  // The flag is set first: a reader that meets a hole of the cut finds the file lazy.
   record.set(map.inode->flags,
              (map.inode->flags.load() & ~(format::flag_kept | format::flag_mapped)) |
                  format::flag_lazy | format::flag_evicted);
   record.set(map.inode->file.lower_units, seen.lower_units + 1);
-  // Times that stand in stamps only would be lost with power, and the file would count as changed.
+  // Times that stand only in stamps would be lost with power, and the file would count as changed.
   record.set(map.inode->mtime, now.mtime);
   record.set(map.inode->ctime, now.ctime);
-  // A process that moves a directory and has looked below it looks again. Raised by the same
-  // record, because that process may wait for the rename lock now, and this process may be killed.
+  // A process that moves a directory and has looked below it looks again. The same record raises
+  // the count, because that process may wait for the rename lock now, and this process may be
+  // killed.
   record.set(fs.pool.state->evictions, fs.pool.state->evictions.load() + 1);
   return cut_all(fs, *seat, map, record);
 }

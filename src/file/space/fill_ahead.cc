@@ -8,7 +8,7 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-// From here on a sequence is taken for one.
+// The number of bytes from which on writes count as a sequence.
 constexpr uint64_t streak_min = 64 << 10;
 constexpr uint64_t share = 4;  // a quarter of it
 
@@ -37,7 +37,7 @@ void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bo
   format::OpenFile& shared = *file.shared;
   const uint64_t since = file.inode->file.preallocations.load();
   if (shared.ahead_since.load_relaxed() != since) {
-    file.fs->pool.store(shared.ahead, 0);  // what was noted before that stays
+    file.fs->pool.store(shared.ahead, 0);  // blocks noted before stay
     file.fs->pool.store(shared.ahead_since, since);
   }
   if (shared.ahead.load_relaxed() != note) file.fs->pool.store(shared.ahead, note);

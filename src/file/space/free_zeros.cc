@@ -27,7 +27,7 @@ bool is_zero_block(const FileSystem& fs, const Map& map, uint64_t file_block) {
 }  // namespace
 
 bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open) {
-  // Mostly all has been written to: that is seen without a lock.
+  // Usually all blocks have been written: that check takes no lock.
   const auto end_of = [](uint64_t note) {
     return format::ahead_from(note) + format::ahead_blocks(note);
   };
@@ -38,12 +38,13 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
     pool::LockGuard lock(fs.pool, seat, map.inode->lock);
     if (!S_ISREG(map.inode->mode.load()) || is_lazy(*map.inode)) return false;
     ShapeChange change(fs, seat, *map.inode, map.number);
-    // Stores through mappings announce themselves to nobody.
+    // Stores through mappings are not announced.
     if (map.inode->links.load() == 0 || is_pinned(fs, map.number)) return false;
-    // Taken only now, when no fallocate is under way that would count on these blocks.
+    // The note is taken only now, when no fallocate that would rely on these blocks is under way.
     const uint64_t note = fs.pool.exchange(open.ahead, 0);
-    if (open.inode.load() != map.number) return false;  // another file's meanwhile
-    if (map.inode->file.preallocations.load() != open.ahead_since.load()) return false;  // kept
+    if (open.inode.load() != map.number) return false;  // the slot is another file's now
+    // The blocks were kept.
+    if (map.inode->file.preallocations.load() != open.ahead_since.load()) return false;
     const uint64_t from = format::ahead_from(note);
     const uint64_t to = end_of(note);
     uint64_t first = to;
@@ -71,7 +72,7 @@ void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint
       if (end == first) continue;
       if (anything_in(fs, map, {first, end})) {
         pool::Change record(fs.pool, *seat);
-        cut_range(fs, *seat, map, {first, end}, record).ignore();  // they stay allocated
+        cut_range(fs, *seat, map, {first, end}, record).ignore();  // the blocks stay allocated
       }
       first = end;
     }

@@ -11,9 +11,9 @@ namespace cairn::file {
 
 namespace {
 
-// While each try makes room that others take: they come to their ends.
+// The number of tries while each one makes room that others take: these others finish some time.
 constexpr int most_tries = 64;
-// While others have made room, or a medium refuses what the pool has.
+// The number of tries while others have made room, or a medium refuses what the pool has.
 constexpr int most_tries_in_vain = 4;
 
 bool trim_all_ahead(FileSystem& fs) {
@@ -33,16 +33,16 @@ bool trim_all_ahead(FileSystem& fs) {
 
 enum class Room : uint8_t { none, is_there, made };
 
-// Whether `wanted` bytes would fit now: others have given back what they had.
+// Returns true if `wanted` bytes would fit now because others have freed blocks.
 bool has_room(Pool& pool, uint64_t wanted) {
   const pool::Usage usage = pool::usage(pool);
   return usage.free > usage.reserve + wanted / format::block_size;
 }
 
-// Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld, or else what lower has as well, or has once a keeper has drained it. The caller is
-// in no seat, and so withholds nothing itself: of two that wait inside their calls, each waits for
-// the other.
+// Makes room: returns blocks that were filled ahead of any writer and are still zero, or reclaims
+// what others inside a call withheld. If that yields nothing, evicts files that lower has, or has
+// once a keeper has drained them. The caller is in no seat, and so withholds nothing itself: two
+// callers inside their calls would wait for each other.
 Room make_room(FileSystem& fs, uint64_t wanted) {
   if (trim_all_ahead(fs) || reclaim_withheld(fs)) return Room::made;
   const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
@@ -55,7 +55,7 @@ Room make_room(FileSystem& fs, uint64_t wanted) {
 bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
   if (fs.lower == nullptr) return false;
   const uint64_t before = pool::usage(fs.pool).free;
-  // What others have evicted meanwhile counts as well.
+  // Space that others have evicted meanwhile counts as well.
   return fs.lower->evict_some(wanted, has_drained) &&
          (reclaim_withheld(fs) || pool::usage(fs.pool).free > before);
 }

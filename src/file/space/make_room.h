@@ -1,5 +1,5 @@
-// Making room in a full pool: what was filled ahead and not written, what others withhold, and what
-// lower has as well comes back, and the call that failed is made again.
+// Making room in a full pool: returns blocks that were filled ahead and not written, reclaims
+// blocks that others withhold, evicts files that lower also has, and repeats the call that failed.
 #pragma once
 
 #include <cerrno>
@@ -8,13 +8,14 @@
 
 namespace cairn::file {
 
-// Whether to try again after the `tries`th time that the pool was full; `wanted` bytes are still to
-// come, as far as that is known. Once in any case: others may have freed what they were about to in
-// the meantime. Not without end: others may take what comes back.
+// Returns true if the call is to be tried again after the pool was full for the `tries`th time.
+// `wanted` is the number of bytes that the call still needs, as far as known. The first time it
+// always returns true: other processes may have freed space meanwhile. The number of tries is
+// bounded: others may take what comes back.
 bool try_again(FileSystem& fs, int tries, uint64_t wanted = 0);
 
-// call(), and again if the pool was full and there may be room now. The caller is in no seat and
-// holds no lock; what fails with ENOSPC has changed nothing.
+// Runs call(), and repeats it while the pool was full and may have room now. The caller is in no
+// seat and holds no lock; a call that fails with ENOSPC must have changed nothing.
 template <typename Call>
 auto with_room(FileSystem& fs, Call call, uint64_t wanted = 0) {
   auto result = call();
@@ -23,8 +24,8 @@ auto with_room(FileSystem& fs, Call call, uint64_t wanted = 0) {
   return result;
 }
 
-// Evicts files that are the same in lower (Lower::evict_some) until about `wanted` bytes came back.
-// False: none did. The caller announces nothing.
+// Evicts files that are the same in lower (Lower::evict_some) until about `wanted` bytes have come
+// back. Returns false if none has. The caller announces nothing.
 bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained = false);
 
 }  // namespace cairn::file

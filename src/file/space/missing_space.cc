@@ -14,7 +14,7 @@ void note_missing(FileSystem& fs, uint64_t missing_bytes) {
 void note_no_room(FileSystem& fs, uint64_t wanted_bytes) {
   const pool::Usage usage = pool::usage(fs.pool);
   const uint64_t free = (usage.free - std::min(usage.free, usage.reserve)) * format::block_size;
-  // There was room for the bytes, but not for the nodes that name them.
+  // The bytes had room, but not the nodes that name them.
   note_missing(fs, wanted_bytes > free ? wanted_bytes - free : format::block_size);
 }
 

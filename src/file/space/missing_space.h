@@ -1,4 +1,4 @@
-// What did not fit into a full pool, for those who ask afterwards how much was missing.
+// Missing space: records how many bytes did not fit into a full pool, for later reports.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace cairn::file {
 
 void note_missing(FileSystem& fs, uint64_t missing_bytes);
-// So many bytes were to be taken in one call, and there was no room for all of them.
+// Records that one call wanted so many bytes and there was no room for all of them.
 void note_no_room(FileSystem& fs, uint64_t wanted_bytes);
 
 }  // namespace cairn::file

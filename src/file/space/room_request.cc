@@ -14,15 +14,15 @@ namespace cairn::file {
 namespace {
 
 constexpr uint64_t second = 1'000'000'000;
-// A keeper's longest system call is an fsync in lower.
+// Longer than a keeper's longest system call, an fsync in lower.
 constexpr uint64_t promise_ns = 15 * second;
-// A call waits no longer, whatever the keeper does.
+// The longest time that a call waits, whatever the keeper does.
 constexpr uint64_t longest_ns = 60 * second;
 constexpr std::chrono::milliseconds pause(5);
-// After a search in vain, the next one may have to wait for a moment (Lower::evict_some).
+// The time for further searches after one that found nothing (Lower::evict_some).
 constexpr uint64_t last_tries_ns = second / 4;
-// What was open or being written when the keeper looked may be closed a moment later: ranks of a
-// job close their files one after the other.
+// The number of requests: a file that was open or being written when the keeper looked may be
+// closed a moment later, as ranks of a job close their files one after the other.
 constexpr int most_asks = 4;
 
 void raise(Pool& pool, Word& word, uint64_t value) {
@@ -31,8 +31,8 @@ void raise(Pool& pool, Word& word, uint64_t value) {
   }
 }
 
-// The number of this process among the keepers of a pool. It stays while the process attaches
-// again.
+// Returns the number of this process among the keepers of a pool. It stays the same when the
+// process attaches again.
 uint64_t own_number() {
   static const uint64_t number = fine_monotonic_ns() << 22 | static_cast<uint64_t>(getpid()) | 1;
   return number;
@@ -44,7 +44,7 @@ format::RoomKeeper* own_words(Pool& pool) {
   return nullptr;
 }
 
-// Takes the words of a keeper whose promise is over. Null: others have all of them.
+// Takes the words of a keeper whose promise has ended. Null: other keepers have all of them.
 format::RoomKeeper* take_words(Pool& pool, uint64_t now) {
   static std::mutex one_thread;
   const std::scoped_lock lock(one_thread);
@@ -53,7 +53,7 @@ format::RoomKeeper* take_words(Pool& pool, uint64_t now) {
     uint64_t keeper = words.keeper.load();
     if (now < words.until.load() || !pool.compare_exchange(words.keeper, keeper, own_number()))
       continue;
-    // Nobody waits for an earlier request any more.
+    // No process waits for an earlier request any more.
     const uint64_t wanted = pool.state->room_wanted.load();
     pool.store(words.answered, wanted + longest_ns <= now ? wanted : 0);
     return &words;
@@ -66,7 +66,7 @@ Word& answered_by_this(Pool& pool) {
   return own != nullptr ? own->answered : pool.state->room_answered;
 }
 
-// What the keepers say to a request: nobody looks at it, one has still to answer, or all have
+// The keepers' answer to a request: no keeper looks at it, one has still to answer, or all have
 // answered. Any of them may have the files that make room.
 enum class Answer : uint8_t { nobody, awaited, given };
 Answer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
@@ -86,8 +86,8 @@ Answer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
 
 enum class Outcome : uint8_t { evicted, in_vain, unanswered };
 
-// One request. A search that begins after the answer decides: one that began before may have passed
-// by a file that was drained meanwhile.
+// Makes one request. Only a search that begins after the answer decides: one that began before may
+// have missed a file that was drained meanwhile.
 Outcome ask_once(Pool& pool, uint64_t deadline, const TryToEvict& try_to_evict) {
   const uint64_t request = fine_monotonic_ns();
   raise(pool, pool.state->room_wanted, request);
@@ -129,10 +129,10 @@ uint64_t promise_room(FileSystem& fs) {
   Pool& pool = fs.pool;
   fs.keeps_room.store(true, std::memory_order_relaxed);
   const uint64_t now = fine_monotonic_ns();
-  // Once for the keeper that a process is about to start.
+  // The first promise uses the shared word, for the keeper that the process is about to start.
   format::RoomKeeper* own = has_promised.exchange(true) ? take_words(pool, now) : own_words(pool);
   pool.store(own != nullptr ? own->until : pool.state->keeper_until, now + promise_ns);
-  // The keeper that was about to come is there.
+  // The keeper that was announced has its own words now.
   if (own != nullptr && pool.state->keeper_until.load() != 0)
     pool.store(pool.state->keeper_until, 0);
   return is_room_wanted(pool) ? pool.state->room_wanted.load() : 0;

@@ -3,7 +3,7 @@
 //
 // A word of the pool's state has the last request, and each keeper has words for its promise and
 // its answer. A keeper promises for a while to look at requests, and renews the promise while it
-// works. So nobody waits for a keeper that was killed or stopped. A request is answered once all
+// works. So no call waits for a keeper that was killed or stopped. A request is answered once all
 // keepers with a promise have answered: each drains another cover of the pool.
 #pragma once
 
@@ -14,23 +14,23 @@
 
 namespace cairn::file {
 
-// Tries to evict; `has_drained`: the keeper has answered, so a search is worth its while.
+// Tries to evict. `has_drained`: the keeper has answered, so a search is worthwhile.
 using TryToEvict = std::function<bool(bool has_drained)>;
-// Asks, and calls `try_to_evict` until it returns true, or all keepers have drained what they can
-// and a search after that was in vain, some times in a row. False: that, or there is no keeper. The
-// caller is in no seat and holds no lock.
+// Asks the keepers for room, and calls `try_to_evict` until it returns true. Returns false if there
+// is no keeper, or if all keepers have drained what they can and several searches after that found
+// nothing. The caller is in no seat and holds no lock.
 bool ask_keeper_for_room(FileSystem& fs, const TryToEvict& try_to_evict);
 
-// For a keeper: promises to look at requests, and returns the last one that this process has not
-// answered; 0: none. From then on it asks nobody itself: it would wait for itself. The first
-// promise of a process may be made for a keeper that it is about to start.
+// Promises, for a keeper, to look at requests. Returns the last request that this process has not
+// answered, 0 if none. A process that has promised asks no keeper itself, because it would wait for
+// itself. A process may make its first promise for a keeper that it is about to start.
 uint64_t promise_room(FileSystem& fs);
-// A call waits for room, or one has in vain since this process answered last; where it never
-// promised anything, since any process did.
+// Returns true if a call waits for room, or has waited in vain since this process last answered. If
+// this process never promised, the time since any process answered counts.
 bool is_room_wanted(Pool& pool);
-// Says that what could be drained after `request` is drained.
+// Announces that everything that could be drained after `request` is drained.
 void answer_room(Pool& pool, uint64_t request);
-// This process looks at no more requests.
+// Announces that this process no longer looks at requests.
 void end_promise(Pool& pool);
 
 }  // namespace cairn::file

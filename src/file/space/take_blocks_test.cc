@@ -1,4 +1,5 @@
-// Blocks of a pool (pool/space/space.h), taken and given back: a pool for it takes a file system.
+// Takes and gives back blocks of a pool (pool/space/space.h); creating a pool for it needs a file
+// system.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class Taken {
   }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
-  // Status of the attempt; the run's blocks must be nobody else's.
+  // Returns the status of the attempt; the run's blocks must belong to no other run.
   Status take(uint32_t wanted) {
     CAIRN_TRY_ASSIGN(run, pool::take(pool_, seat_, {.inode = 1, .wanted = wanted}));
     EXPECT_GE(run.count, 1U);
