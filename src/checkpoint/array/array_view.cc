@@ -22,14 +22,14 @@ Status contiguous(const ArrayShape& shape, int64_t element, Strides* strides) {
   return Status();
 }
 
-// Also of the least number, whose negation is not an int64_t.
+// Returns the absolute value, also of the least number, whose negation is not an int64_t.
 uint64_t width(int64_t stride) {
   const auto bytes = static_cast<uint64_t>(stride);
   return stride < 0 ? 0 - bytes : bytes;
 }
 
-// Array dimensions from the widest stride to the narrowest. Equal ones, as dimensions of one
-// element may have, keep the order of contiguous arrays.
+// Sorts the array's dimensions from the widest stride to the narrowest. Equal strides, which
+// dimensions of one element may have, keep the order of contiguous arrays.
 Order by_stride(const ArrayShape& shape, const Strides& strides) {
   Order order{};
   for (unsigned i = 0; i < shape.dimensions; ++i)
@@ -39,7 +39,7 @@ Order by_stride(const ArrayShape& shape, const Strides& strides) {
   return order;
 }
 
-// Each dimension steps over all that lies inside of it.
+// Checks that each dimension steps over everything inside of it.
 Status check_strides(const ArrayShape& shape, const Strides& strides, const Order& order,
                      int64_t element) {
   int64_t inside = element;  // bytes from the begin of the first element to the end of the last
@@ -93,7 +93,8 @@ Result<ArrayView> ArrayView::make(const ArrayShape& shape) {
   Strides strides = shape.stride;
   const bool is_contiguous = std::all_of(strides.begin(), strides.begin() + d, is_zero);
   if (is_contiguous) CAIRN_TRY(contiguous(shape, element, &strides));
-  // Contiguous dimensions lie as the language has them, also where one of one element makes a tie.
+  // Contiguous dimensions keep the language's order, also if a dimension of one element makes a
+  // tie.
   const Order order = by_stride(shape, strides);
   if (has_elements) CAIRN_TRY(check_strides(shape, strides, order, element));
   for (unsigned k = 0; k < d; ++k) {

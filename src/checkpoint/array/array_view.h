@@ -1,5 +1,5 @@
-// ArrayView: where the elements of an array of this process lie in its memory, halo included, and
-// which box of the global array they are.
+// ArrayView: describes an array of this process: where its elements lie in memory, halo included,
+// and which box of the global array they are.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace cairn::checkpoint {
 
-// As a program describes it; nothing is checked yet.
+// The array as the program describes it, unchecked.
 struct ArrayShape {
   Type type = Type::opaque;
   uint64_t element_size = 0;  // 0: the type's own
@@ -28,36 +28,36 @@ struct ArrayShape {
 
 class ArrayView {
  public:
-  // EINVAL: the shape means no array, or elements overlap in memory. EOVERFLOW: it exceeds the
-  // format, or the address space.
+  // Checks the shape. EINVAL: it describes no array, or elements overlap in memory. EOVERFLOW: it
+  // exceeds the format, or the address space.
   static Result<ArrayView> make(const ArrayShape& shape);
 
   [[nodiscard]] Type type() const { return type_; }
   [[nodiscard]] uint64_t element_size() const { return element_size_; }
   [[nodiscard]] unsigned dimensions() const { return dimensions_; }
-  // Elements without halo, by dimension of the global array.
+  // Returns the elements without halo, by dimension of the global array.
   [[nodiscard]] const Extents& counts() const { return count_; }
-  // Widths by dimension of the global array.
+  // Return the halo's widths by dimension of the global array.
   [[nodiscard]] uint64_t halo_low(unsigned dimension) const { return halo_low_[dimension]; }
   [[nodiscard]] uint64_t halo_high(unsigned dimension) const { return halo_high_[dimension]; }
-  // The global dimensions as they lie in memory, slowest first.
+  // Returns the global dimensions in the order in which they lie in memory, slowest first.
   [[nodiscard]] const Order& order() const { return order_; }
-  // Bytes by dimension of the global array, and from element (0, ..., 0) of the array to the first
-  // one without halo.
+  // Return the strides in bytes by dimension of the global array, and the bytes from element (0,
+  // ..., 0) of the array to the first one without halo.
   [[nodiscard]] const Places& strides() const { return stride_; }
   [[nodiscard]] int64_t first() const;
-  // The elements without halo, in any order of the global dimensions: byte offsets from element
-  // (0, ..., 0) of the array.
+  // Returns the elements without halo, in any order of the global dimensions, as byte offsets from
+  // element (0, ..., 0) of the array.
   [[nodiscard]] Runs inner(const Order& order) const;
-  // The elements of a part that may reach into the halo: offsets from the first element without
-  // halo, by dimension of the global array.
+  // Returns the elements of a part that may reach into the halo, as offsets from the first element
+  // without halo, by dimension of the global array.
   [[nodiscard]] Runs part(const Places& offset, const Extents& count, const Order& order) const;
 
  private:
   Type type_ = Type::opaque;
   uint64_t element_size_ = 0;
   unsigned dimensions_ = 0;
-  // All by dimension of the global array.
+  // All members are by dimension of the global array.
   Extents count_{};
   Places stride_{};
   std::array<uint16_t, max_dimensions> halo_low_{};

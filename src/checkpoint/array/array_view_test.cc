@@ -55,7 +55,7 @@ TEST(ArrayView, LeavesTheHaloOut) {
   EXPECT_FALSE(runs.next(&run));
 }
 
-// A program that holds (k, j, i) and means (i, j, k).
+// A program stores (k, j, i) and means (i, j, k).
 TEST(ArrayView, TurnsDimensionsAsTheAxesSay) {
   ArrayShape shape = shape_of({2, 3, 4});
   shape.axis = {2, 1, 0};
@@ -132,7 +132,7 @@ TEST(ArrayView, RefusesWhatIsNoArray) {
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
 }
 
-// Any strides that do not overlap, against all element addresses.
+// Tries any strides that do not overlap, and compares with all element addresses.
 TEST(ArrayView, ReachesEachInnerElementOnce) {
   std::mt19937 random(5);
   for (int round = 0; round < 1000; ++round) {

@@ -6,8 +6,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Of two boxes that differ in dimension k only, the one that begins earlier comes first; others in
-// any order that brings these together.
+// Orders boxes so that those that differ only in dimension k are neighbours, the one that begins
+// earlier first.
 bool comes_before(const Box& a, const Box& b, unsigned k) {
   for (unsigned i = 0; i < a.dimensions; ++i) {
     if (i == k) continue;
@@ -18,7 +18,7 @@ bool comes_before(const Box& a, const Box& b, unsigned k) {
   return a.offset[k] < b.offset[k];
 }
 
-// Does b go on where a ends in dimension k, with the same extents in the others?
+// Returns true if b continues a in dimension k, with the same extents in the others.
 bool continues(const Box& a, const Box& b, unsigned k) {
   for (unsigned i = 0; i < a.dimensions; ++i)
     if (i != k && (a.offset[i] != b.offset[i] || a.count[i] != b.count[i])) return false;
@@ -48,8 +48,8 @@ void subtract(std::vector<Box>* boxes, const Box& hole) {
       left.push_back(box);
       continue;
     }
-    // Keeps the parts before and behind the hole in each dimension, and goes on with the part
-    // between them in the next one.
+    // Each dimension keeps the parts before and behind the hole, and passes the part between them
+    // to the next one.
     for (unsigned k = 0; k < box.dimensions; ++k) {
       const uint64_t begin = common.offset[k];
       const uint64_t end = begin + common.count[k];

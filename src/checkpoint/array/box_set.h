@@ -1,4 +1,4 @@
-// Sets of disjoint boxes of one array: taking elements out of them, and making them fewer.
+// Sets of disjoint boxes of one array: subtracts boxes and joins neighbours.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace cairn::checkpoint {
 
-// Takes the elements of `hole` out. What is left of a box is up to two boxes for each dimension.
+// Removes the elements of `hole`. The rest of a box is up to two boxes for each dimension.
 void subtract(std::vector<Box>* boxes, const Box& hole);
 
-// Joins boxes that have a whole side in common until there are no such ones. Sides across the last
-// dimension come first, so that rows become long.
+// Joins boxes that share a whole side, until no two do. Sides across the last dimension come first,
+// so that rows become long.
 void join(std::vector<Box>* boxes);
 
 }  // namespace cairn::checkpoint

@@ -10,7 +10,7 @@ namespace {
 
 using Elements = std::set<std::pair<uint64_t, uint64_t>>;
 
-// Fails if an element is in two of them.
+// Fails if an element is in two boxes.
 Elements elements_of(const std::vector<Box>& boxes) {
   Elements all;
   for (const Box& box : boxes)

@@ -1,5 +1,5 @@
-// BoxTable: boxes of ranks as they lie in a DECOMPOSITION of kind 3. It owns nothing and decodes
-// each number when it is asked for, so that a million boxes need no memory besides the record's.
+// BoxTable: the boxes of ranks in a DECOMPOSITION of kind 3. It owns nothing and decodes each
+// number on request, so a million boxes need no memory besides the record's.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace cairn::checkpoint {
 class BoxTable {
  public:
   BoxTable() = default;
-  // `entries`: count × box_record_bytes(dimensions).
+  // Reads from `entries`, which have count × box_record_bytes(dimensions) bytes.
   BoxTable(const uint8_t* entries, uint64_t count, unsigned dimensions)
       : entries_(entries), count_(count), dimensions_(dimensions) {}
 
@@ -48,7 +48,7 @@ class BoxTable {
   unsigned dimensions_ = 0;
 };
 
-// Adds an entry to a table that is being made.
+// Appends an entry to a table that is being built.
 inline void append_box(std::vector<uint8_t>* entries, uint32_t rank, const Box& box) {
   const size_t at = entries->size();
   entries->resize(at + static_cast<size_t>(box_record_bytes(box.dimensions)));

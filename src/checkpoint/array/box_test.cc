@@ -12,7 +12,7 @@ bool has(const Box& box, uint64_t i, uint64_t j) {
          j - box.offset[1] < box.count[1];
 }
 
-// Against a look at each element.
+// Compares the arithmetic with a look at each element.
 TEST(Box, IntersectionIsWhatBothHave) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {

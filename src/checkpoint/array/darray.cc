@@ -6,7 +6,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Blocks of this length that an extent takes, the last as short as it is; n / d rounded up.
+// Returns the number of blocks of this length in an extent, the last one possibly short: n / d
+// rounded up.
 uint64_t blocks_in(uint64_t extent, uint64_t length) {
   return extent / length + (extent % length != 0 ? 1 : 0);
 }
@@ -58,7 +59,7 @@ Status Darray::check(const Box& whole, uint32_t ranks) const {
   std::string grid;
   for (unsigned k = 0; k < dimensions; ++k) {
     grid += (k == 0 ? "" : " x ") + std::to_string(along[k].processes);
-    // Beyond 2^32 it stays there.
+    // The product is capped at 2^32.
     processes = std::min(processes * along[k].processes, uint64_t{1} << 32);
   }
   if (processes != ranks)
@@ -115,7 +116,7 @@ Stripes Darray::stripes(unsigned dimension, uint64_t extent, uint32_t coordinate
     const uint64_t end = begin + std::min(length, extent - begin);
     return {begin, end, static_cast<int64_t>(begin), 0, 0};
   }
-  // All of it is less than the extent.
+  // Each product is less than the extent.
   return {0, extent, static_cast<int64_t>(coordinate * length), length, length * one.processes};
 }
 

@@ -1,5 +1,5 @@
-// Darray: an array that is dealt out to a grid of processes in blocks, as MPI_Type_create_darray
-// and ScaLAPACK do.
+// Darray: distributes an array over a grid of processes in blocks, as MPI_Type_create_darray and
+// ScaLAPACK do.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace cairn::checkpoint {
 
-// What becomes of a dimension (DarrayRecord::kind). The argument is the length of a block.
+// The distribution of a dimension (DarrayRecord::kind). The argument is the length of a block.
 enum class Spread : uint32_t {
   block = 1,   // one block a process; 0: the extent divided by the processes, rounded up
   cyclic = 2,  // blocks in turn; 0: of one element
@@ -22,23 +22,26 @@ enum class Spread : uint32_t {
 
 struct Darray {
   uint32_t dimensions = 0;
-  uint32_t rank_order = 0;  // whose coordinate moves fastest: 0 the last dimension's, 1 the first's
+  // The coordinate that moves fastest: 0 the last dimension's, 1 the first's.
+  uint32_t rank_order = 0;
   std::array<DarrayRecord, max_dimensions> along{};
 
-  // EINVAL: it does not deal out all of this array.
+  // Returns EINVAL unless it distributes all of this array.
   [[nodiscard]] Status check(const Box& whole) const;
-  // EINVAL: or not to so many ranks.
+  // Returns EINVAL also unless it has so many ranks.
   [[nodiscard]] Status check(const Box& whole, uint32_t ranks) const;
-  // The same meaning as all ranks would say it. It has been checked.
+  // Returns the normal form, the same for all ranks that mean the same. The darray has been
+  // checked.
   [[nodiscard]] Darray canonical(const Box& whole) const;
 
-  // The dimensions, that of the slowest coordinate of ranks first.
+  // Returns the dimensions, that of the slowest rank coordinate first.
   [[nodiscard]] Order order() const;
-  // Coordinates below this one have elements of a dimension, others have none.
+  // Returns the number of coordinates with elements of a dimension; coordinates from this one on
+  // have none.
   [[nodiscard]] uint32_t holders_along(unsigned dimension, uint64_t extent) const;
-  // What processes with this coordinate have of a dimension.
+  // Returns the elements of a dimension that processes with this coordinate hold.
   [[nodiscard]] Stripes stripes(unsigned dimension, uint64_t extent, uint32_t coordinate) const;
-  // What a rank of the grid has.
+  // Returns the elements that a rank of the grid holds.
   [[nodiscard]] Section section_of(const Box& whole, uint32_t rank) const;
 
   friend bool operator==(const Darray&, const Darray&) = default;

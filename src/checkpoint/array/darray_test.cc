@@ -1,4 +1,4 @@
-// Against a plain loop over the elements, which deals them out as one deals cards.
+// Compares Darray with a plain loop over the elements, which deals them out like cards.
 #include "checkpoint/array/darray.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Darray darray_of(std::vector<DarrayRecord> along, uint32_t rank_order = 0) {
   return darray;
 }
 
-// The coordinate of the process that gets each element.
+// Returns the coordinate of the process that gets each element.
 std::vector<uint32_t> dealt(const DarrayRecord& one, uint64_t extent) {
   uint64_t block = one.argument;
   if (block == 0 && one.kind == 1) block = (extent + one.processes - 1) / one.processes;
@@ -129,7 +129,7 @@ TEST(Darray, SaysWhatIsWrong) {
   EXPECT_STREQ(refused(darray_of({{2, 4, 0}}), line, 2), "dimension 0: unknown distribution 4");
   EXPECT_STRNE(refused(darray_of({spread(Spread::cyclic, 2)}, 2), line, 2), "");
   EXPECT_STRNE(refused(darray_of({spread(Spread::cyclic, 2)}), whole_of(2, {1, 1}), 2), "");
-  // The product is not one of 32 bits.
+  // The product exceeds 32 bits.
   const std::vector<DarrayRecord> many(4, spread(Spread::cyclic, 65536));
   EXPECT_STREQ(refused(darray_of(many), whole_of(4, {2, 2, 2, 2}), 0),
                "a process grid of 65536 x 65536 x 65536 x 65536 for 0 ranks");
@@ -152,7 +152,7 @@ TEST(Darray, HugeNumbersStayInTheirArray) {
     }
 }
 
-// The ranks that hold something of a section, against a look at all ranks.
+// Compares the holders of a section with a search of all ranks.
 TEST(Darray, HoldersAreTheRanksThatMeetASection) {
   std::mt19937 random(45);
   for (int round = 0; round < 300; ++round) {

@@ -22,7 +22,7 @@ void append(std::vector<uint8_t>* bytes, const T* values, size_t count) {
   bytes->insert(bytes->end(), from, from + count * sizeof(T));
 }
 
-// A record without body.
+// Returns a record without body.
 std::vector<uint8_t> begin_record(Kind kind, uint32_t ranks, const Box& whole) {
   DecompositionRecord fixed{};
   fixed.kind = static_cast<uint8_t>(kind);
@@ -78,7 +78,7 @@ Status does_not_tile(const Tiling& tiling) {
   return fail(EOVERFLOW, "decomposition: boxes are too irregular to check");
 }
 
-// The same fault in a record.
+// Turns an error of a definition into that of a damaged record.
 Status damaged(Status cause) {
   if (cause.ok() || cause.code() == EPROTONOSUPPORT) return cause;
   return annotate(Status(EUCLEAN), "damaged");
@@ -278,7 +278,7 @@ Section Decomposition::section_of(uint32_t rank) const {
 uint64_t Decomposition::elements_of(uint32_t rank) const {
   if (is_counted(kind_) || (kind_ == Kind::replicated && rank != 0)) return 0;
   const Box places{whole_.dimensions, {}, section_of(rank).counts()};
-  return volume(places).value_or(0);  // no more than those of the array, which were counted
+  return volume(places).value_or(0);  // at most those of the array, which were counted
 }
 
 std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
@@ -289,8 +289,8 @@ std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
     if (meet(whole_, wanted)) holders.push_back(0);
     return holders;
   }
-  // Boxes by ascending rank, so that the one that counts comes last. One that has all of it covers
-  // those before, whose ranks may be on other hosts.
+  // Boxes come by ascending rank, so the one that counts comes last. A box that has all of `wanted`
+  // covers those before, whose ranks may be on other hosts.
   const uint64_t size = boxes_.size();
   for (uint64_t n = 0; n < size; ++n) {
     const uint64_t i = owner_ == Owner::lowest_rank ? size - 1 - n : n;
@@ -306,7 +306,7 @@ uint32_t Decomposition::processes_along(unsigned dimension) const {
   return kind_ == Kind::grid ? grid_.cuts[dimension].pieces : darray_.along[dimension].processes;
 }
 
-// Those of the ranks that have elements of `wanted`, ascending.
+// Returns the rank coordinates with elements of `wanted`, ascending.
 std::vector<uint32_t> Decomposition::coordinates_of(unsigned dimension,
                                                     const Stripes& wanted) const {
   std::vector<uint32_t> found;
@@ -329,7 +329,7 @@ std::vector<uint32_t> Decomposition::coordinates_of(unsigned dimension,
 std::vector<uint32_t> Decomposition::holders_in_grid(const Section& wanted) const {
   const Order order = kind_ == Kind::grid ? grid_.order : darray_.order();
   std::vector<uint32_t> holders{0};
-  // From the slowest coordinate on, so that ranks ascend.
+  // The loop starts at the slowest coordinate, so that ranks ascend.
   for (unsigned i = 0; i < wanted.dimensions; ++i) {
     const std::vector<uint32_t> here = coordinates_of(order[i], wanted.along[order[i]]);
     std::vector<uint32_t> ranks;

@@ -1,5 +1,5 @@
-// Decomposition: which rank holds which elements of a global array. It owns the bytes of its
-// record, which are all that goes to a medium.
+// Decomposition: tells which rank holds which elements of a global array. It owns the bytes of its
+// record, and only these go to a medium.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class DecompositionKind : uint8_t {
   particles = 6,
   per_rank = 7,
 };
-// How much a rank has is not part of a layout.
+// Returns true if the number of a rank's elements is not part of the layout.
 constexpr bool is_counted(DecompositionKind kind) { return kind >= DecompositionKind::ragged; }
 
 enum class Owner : uint8_t { nobody = 0, lowest_rank = 1, highest_rank = 2 };
@@ -37,17 +37,17 @@ class Decomposition {
   Decomposition(const Decomposition&) = delete;  // parts of it are found by address
   Decomposition& operator=(const Decomposition&) = delete;
 
-  // Checks all of a record. EUCLEAN, EPROTONOSUPPORT.
+  // Checks a whole record. EUCLEAN, EPROTONOSUPPORT.
   static Result<Decomposition> read(std::vector<uint8_t> record);
 
-  // Making one. EINVAL: the boxes do not tile the array, with ranks and place in the text.
-  // EOVERFLOW: beyond the limits.
+  // These make a decomposition. EINVAL: the boxes do not tile the array; the text has ranks and
+  // place. EOVERFLOW: beyond the limits.
   static Result<Decomposition> make_replicated(uint32_t ranks, const Box& whole);
   static Result<Decomposition> make_counted(DecompositionKind kind, uint32_t ranks);
-  // `entries` as append_box() makes them, by ascending rank, none of them empty.
+  // Makes one of boxes. `entries` come from append_box(), by ascending rank, none of them empty.
   static Result<Decomposition> make_boxes(uint32_t ranks, const Box& whole, Owner owner,
                                           const std::vector<uint8_t>& entries);
-  // Equal meanings become equal records.
+  // Makes one of kind darray; equal meanings become equal records.
   static Result<Decomposition> make_darray(uint32_t ranks, const Box& whole, const Darray& darray);
 
   [[nodiscard]] DecompositionKind kind() const { return kind_; }
@@ -55,12 +55,13 @@ class Decomposition {
   [[nodiscard]] uint32_t ranks() const { return ranks_; }
   [[nodiscard]] unsigned dimensions() const { return whole_.dimensions; }
   [[nodiscard]] const Box& whole() const { return whole_; }
-  // What is stored of a rank: of a replicated array rank 0's. Not for counted kinds.
+  // Returns the stored elements of a rank; those of a replicated array belong to rank 0. Not for
+  // counted kinds.
   [[nodiscard]] Section section_of(uint32_t rank) const;
-  // The same in elements.
+  // Returns the number of elements in section_of().
   [[nodiscard]] uint64_t elements_of(uint32_t rank) const;
-  // The ranks that store elements of `wanted`, in the order in which these are to be stored: where
-  // boxes overlap, the later one counts, and those are left out that one of them covers.
+  // Returns the ranks that store elements of `wanted`, in the order in which to store them: where
+  // boxes overlap, the later one counts. A rank that another one of them covers is left out.
   [[nodiscard]] std::vector<uint32_t> holders_of(const Section& wanted) const;
 
   [[nodiscard]] const std::vector<uint8_t>& record() const { return record_; }

@@ -29,7 +29,7 @@ Result<Decomposition> made(uint32_t ranks, const Box& array,
   return Decomposition::make_boxes(ranks, array, owner, entries_of(boxes));
 }
 
-// Boxes of ranks 0 to 3 in a windmill, which is no grid.
+// The boxes of ranks 0 to 3 form a windmill, which is not a grid.
 const std::vector<std::pair<uint32_t, Box>> windmill = {{0, {2, {0, 0}, {2, 3}}},
                                                         {1, {2, {0, 3}, {3, 2}}},
                                                         {2, {2, {3, 2}, {2, 3}}},
@@ -47,7 +47,7 @@ void expect_same(const Decomposition& a, const Decomposition& b) {
     EXPECT_EQ(a.section_of(rank), b.section_of(rank));
 }
 
-// One of each kind, with its name.
+// Returns one decomposition of each kind, with its name.
 std::vector<std::pair<std::string, Decomposition>> samples() {
   std::vector<std::pair<std::string, Decomposition>> all;
   const auto add = [&](const char* name, Result<Decomposition> sample) {
@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, Decomposition>> samples() {
   add("owner", made(2, whole(5, 4), {{0, {2, {0, 0}, {3, 4}}}, {1, {2, {2, 0}, {3, 4}}}},
                     Owner::highest_rank));
   add("nothing", made(2, whole(0, 4), {}));
-  // In blocks of two rows, and one column each.
+  // Blocks of two rows, and one column each.
   Darray cyclic{2, 0, {DarrayRecord{2, 2, 2}, DarrayRecord{3, 2, 0}}};
   add("darray", Decomposition::make_darray(6, whole(5, 4), cyclic));
   cyclic = {3, 1, {DarrayRecord{2, 1, 0}, DarrayRecord{1, 3, 0}, DarrayRecord{2, 2, 4}}};
@@ -110,7 +110,7 @@ uint64_t elements_in_both(const Section& part, const Box& box) {
   return elements;
 }
 
-// Against a look at all ranks.
+// Compares holders_of() with a search of all ranks.
 TEST(Decomposition, HoldersOfABoxAreTheRanksThatMeetIt) {
   std::mt19937 random(31);
   for (const auto& [name, sample] : samples()) {
@@ -128,7 +128,7 @@ TEST(Decomposition, HoldersOfABoxAreTheRanksThatMeetIt) {
         if (!meet(part.along[0], section_of(wanted).along[0]) ||
             !meet(part.along[1], section_of(wanted).along[1]))
           continue;
-        // Where boxes overlap, one that has all of it covers those before.
+        // A box that has all of the section covers those before it.
         if (sample.owner() == Owner::highest_rank &&
             elements_in_both(part, wanted) == *volume(wanted))
           expected.clear();
@@ -148,7 +148,7 @@ TEST(Decomposition, WhereBoxesOverlapTheOwnersPartComesLast) {
   ASSERT_TRUE(lowest.ok() && highest.ok());
   EXPECT_EQ(lowest->holders_of(all), (std::vector<uint32_t>{1, 0}));
   EXPECT_EQ(highest->holders_of(all), (std::vector<uint32_t>{0, 1}));
-  // The other one's are not read where all of it is covered.
+  // The other rank's elements are not read if this one covers all of them.
   const Section common = section_of({2, {2, 1}, {1, 2}});
   EXPECT_EQ(lowest->holders_of(common), (std::vector<uint32_t>{0}));
   EXPECT_EQ(highest->holders_of(common), (std::vector<uint32_t>{1}));
@@ -194,8 +194,8 @@ TEST(Decomposition, RefusesBadBoxes) {
   EXPECT_EQ(Decomposition::make_boxes(1, {}, Owner::nobody, {}).code(), EINVAL);
 }
 
-// Each byte of each record becomes each of some values, under a checksum that is right: whoever
-// made it knows how. It is refused, or means a decomposition that tiles.
+// Sets each byte of each record to some values, under a valid checksum. The record is refused, or
+// describes a decomposition that tiles.
 TEST(Decomposition, ForgedRecordsAreRefusedOrSound) {
   for (const auto& [name, sample] : samples()) {
     for (size_t at = sizeof(RecordHead); at < sample.record().size(); ++at) {

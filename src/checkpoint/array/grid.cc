@@ -5,8 +5,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The cut whose pieces begin where boxes do. Nothing: there are more than `most`, or the first does
-// not begin at 0.
+// Returns the cut whose pieces begin where boxes do. No value: there are more than `most`, or the
+// first does not begin at 0.
 std::optional<Cut> cut_at(const BoxTable& boxes, unsigned dimension, uint64_t extent,
                           uint64_t most) {
   std::vector<uint64_t> starts(static_cast<size_t>(boxes.size()));
@@ -23,7 +23,7 @@ std::optional<Cut> cut_at(const BoxTable& boxes, unsigned dimension, uint64_t ex
   return even;
 }
 
-// The one dimension in which two boxes begin at different places, if it is one.
+// Returns the dimension in which two boxes begin at different places, if there is exactly one.
 std::optional<unsigned> differing(const BoxTable& boxes, uint64_t a, uint64_t b) {
   std::optional<unsigned> found;
   for (unsigned k = 0; k < boxes.dimensions(); ++k) {
@@ -45,7 +45,7 @@ bool find_order(const BoxTable& boxes, Grid* grid) {
     grid->order[--last] = static_cast<uint8_t>(*dimension);
     stride *= grid->cuts[*dimension].pieces;
   }
-  // Those of one piece come first.
+  // Dimensions of one piece come first.
   unsigned first = 0;
   for (unsigned k = 0; k < grid->dimensions; ++k) {
     if ((used >> k & 1) != 0) continue;

@@ -1,5 +1,5 @@
-// Grid: an array cut through in each dimension, one piece a rank. A few words say for all ranks
-// what boxes would say for each.
+// Grid: an array cut through in each dimension, one piece per rank. A few words describe all ranks,
+// instead of one box for each.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace cairn::checkpoint {
 
-// How one dimension is cut.
+// The cuts of one dimension.
 struct Cut {
   uint64_t extent = 0;
   uint32_t pieces = 1;
   std::vector<uint64_t> starts;  // pieces + 1, the last is the extent; empty: evenly
 
   [[nodiscard]] uint64_t start(uint32_t piece) const;
-  // The piece that holds an element.
+  // Returns the piece that holds an element.
   [[nodiscard]] uint32_t piece_of(uint64_t element) const;
   friend bool operator==(const Cut&, const Cut&) = default;
 };
@@ -33,7 +33,7 @@ struct Grid {
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 
-// The grid that the boxes are, if they are one: those of ranks 0, 1, ... in this order.
+// Returns the grid that the boxes of ranks 0, 1, ... form in this order, if they form one.
 std::optional<Grid> find_grid(const BoxTable& boxes, const Extents& extents);
 
 }  // namespace cairn::checkpoint

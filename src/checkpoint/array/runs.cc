@@ -21,7 +21,8 @@ Runs::Runs(const Strided& what, uint64_t element) : offset_(what.first), size_(e
   for (unsigned k = 0; k < what.dimensions; ++k)
     if (what.count[k] == 0) is_over_ = true;
   if (is_over_) return;
-  // From the fastest on: a dimension that continues the one inside it is a part of it.
+  // The loop starts at the fastest dimension: a dimension that continues the one inside it becomes
+  // a part of it.
   unsigned kept = 0;
   Extents count{};
   std::array<int64_t, max_dimensions> stride{};

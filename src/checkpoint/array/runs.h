@@ -1,4 +1,5 @@
-// Runs: the contiguous pieces of a strided part of memory or of a stored array, in a given order.
+// Runs: lists the contiguous pieces of a strided part of memory or of a stored array, in a given
+// order.
 #pragma once
 
 #include <array>
@@ -13,15 +14,15 @@ using Order = std::array<uint8_t, max_dimensions>;
 
 // The order 0, 1, 2, ...
 Order plain_order();
-// Does it name each of the dimensions once?
+// Returns true if the order names each of the dimensions once.
 bool is_order(const Order& order, unsigned dimensions);
 
-// What to walk: counts and strides, slowest dimension first. Strides have any unit.
+// The part to walk: counts and strides, slowest dimension first. Strides have any unit.
 struct Strided {
   unsigned dimensions = 0;
   Extents count{};
   std::array<int64_t, max_dimensions> stride{};
-  int64_t first = 0;  // where the first element lies
+  int64_t first = 0;  // place of the first element
 };
 
 class Runs {
@@ -30,16 +31,16 @@ class Runs {
     int64_t offset = 0;
     uint64_t size = 0;
   };
-  // `element`: size of an element, in the unit of the strides.
+  // Starts a walk. `element`: size of an element, in the unit of the strides.
   Runs(const Strided& what, uint64_t element);
 
-  // False: there are no more.
+  // Returns false at the end.
   bool next(Run* run);
-  // Size of each of the runs.
+  // Returns the size of each run.
   [[nodiscard]] uint64_t size() const { return size_; }
 
  private:
-  unsigned dimensions_ = 0;  // that are walked, all outside of a run
+  unsigned dimensions_ = 0;  // dimensions walked, all outside of a run
   Extents count_{};
   std::array<int64_t, max_dimensions> stride_{};
   Extents at_{};
@@ -48,8 +49,8 @@ class Runs {
   bool is_over_ = false;
 };
 
-// The elements of `inner` in an array that stores `outer` in this order: offsets in elements of the
-// array. `outer` contains `inner`.
+// Returns the elements of `inner` in an array that stores `outer` in this order, as offsets in
+// elements of the array. `outer` contains `inner`.
 Runs runs_in(const Box& outer, const Box& inner, const Order& order);
 
 }  // namespace cairn::checkpoint

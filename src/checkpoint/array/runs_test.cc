@@ -18,7 +18,7 @@ std::vector<int64_t> elements_of(Runs runs, uint64_t element) {
   return elements;
 }
 
-// One element after the other, as the definition has it.
+// Lists the elements one by one, as the definition has it.
 std::vector<int64_t> slowly(const Strided& what) {
   std::vector<int64_t> elements;
   uint64_t total = 1;
@@ -71,7 +71,7 @@ TEST(Runs, AScalarIsOneElement) {
   EXPECT_FALSE(runs.next(&run));
 }
 
-// The position of each element of the inner box, by counting those of the outer one.
+// Returns the position of each element of the inner box, by counting those of the outer one.
 TEST(Runs, OfABoxInABoxInAnyOrder) {
   std::mt19937 random(3);
   for (int round = 0; round < 500; ++round) {

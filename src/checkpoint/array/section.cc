@@ -7,7 +7,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Elements before this one, of those that begin at `first`.
+// Returns the number of elements before this one, of those from `first` on.
 uint64_t count_before(const Stripes& stripes, uint64_t element) {
   const int64_t distance = static_cast<int64_t>(element) - stripes.first;
   if (distance <= 0) return 0;
@@ -77,7 +77,7 @@ bool SharedIntervals::Cursor::seek(uint64_t element) {
   if (wanted >= last_) {
     if (stripes_.step == 0) return false;
     const auto step = static_cast<int64_t>(stripes_.step);
-    // The next one is near as a rule, and a division is dear.
+    // The next block is usually near, and a division is expensive.
     int64_t steps = 1;
     if (wanted - last_ >= step) steps += (wanted - last_) / step;
     first_ += steps * step;
@@ -181,7 +181,7 @@ SharedRuns::SharedRuns(const Section& stored, const Section& wanted, const Order
     level.from = unit;
     level.to = strides[k];
     unit *= static_cast<int64_t>(stored.along[k].count());
-    // All but the fastest stand on their first element.
+    // All dimensions except the fastest start at their first element.
     if (i + 1 == levels_)
       is_over_ = !meet(stored.along[k], wanted.along[k]);
     else if (!level.intervals.next(&level.interval))
@@ -189,8 +189,8 @@ SharedRuns::SharedRuns(const Section& stored, const Section& wanted, const Order
   }
 }
 
-// To the next element of a dimension that is not the fastest. False: it was the last, and the
-// dimension begins again.
+// Moves to the next element of a dimension other than the fastest. Returns false at the last
+// element, and restarts the dimension.
 bool SharedRuns::step(Level* level) {
   if (++level->at < level->interval.count) return true;
   level->at = 0;

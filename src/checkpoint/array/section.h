@@ -1,6 +1,6 @@
-// Section: the elements of an array that one process holds: in each dimension intervals of equal
-// length at equal distances. A box is one, and so is a rank's part of a block-cyclic array. All of
-// it is safe for numbers that were read from a medium and checked.
+// Section: the elements of an array that one process holds: in each dimension, intervals of equal
+// length at equal distances. A box is a section, and so is a rank's part of a block-cyclic array.
+// All functions are safe for numbers that were read from a medium and checked.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ namespace cairn::checkpoint {
 
 using Places = std::array<int64_t, max_dimensions>;
 
-// Elements of one dimension. The place of one is its index in the array of the process.
+// Elements of one dimension. An element's place is its index in the array of the process.
 struct Stripes {
   uint64_t begin = 0;  // all lie in [begin, end)
   uint64_t end = 0;
   int64_t first = 0;  // the element that has, or would have, place 0
-  // Blocks of so many elements begin `step` apart, from `first` on. A step of 0: all of [begin,
-  // end), where places may be negative, as those of a halo are.
+  // Blocks of `block` elements begin `step` apart, from `first` on. A step of 0 means all of
+  // [begin, end), where places may be negative, as those of a halo are.
   uint64_t block = 0;
   uint64_t step = 0;
 
@@ -40,7 +40,7 @@ struct Section {
 };
 
 Section section_of(const Box& box);
-// `origin`: the element with place 0 in all dimensions.
+// Makes a section of a box. `origin`: the element with place 0 in all dimensions.
 Section section_of(const Box& box, const Extents& origin);
 bool is_empty(const Section& section);
 
@@ -52,23 +52,23 @@ struct SharedInterval {
   uint64_t count = 0;
 };
 
-// The intervals that are in both, ascending. None of them is ever listed.
+// Walks the intervals that both have, ascending, without listing them.
 class SharedIntervals {
  public:
   SharedIntervals() = default;
   SharedIntervals(const Stripes& stored, const Stripes& wanted);
 
-  // False: there are no more.
+  // Returns false at the end.
   bool next(SharedInterval* interval);
   void rewind();
 
  private:
-  // A block of one of the two, and the place of its first element.
+  // A block of one side, and the place of its first element.
   class Cursor {
    public:
     Cursor() = default;
     explicit Cursor(const Stripes& stripes);
-    // Goes on to the first block that reaches behind `element`. False: there is none.
+    // Moves to the first block that ends beyond `element`. Returns false if there is none.
     bool seek(uint64_t element);
     [[nodiscard]] uint64_t begin() const;
     [[nodiscard]] uint64_t end() const;
@@ -78,11 +78,12 @@ class SharedIntervals {
 
    private:
     Stripes stripes_;
-    int64_t first_ = 0;  // of the block; it may lie before what counts
-    int64_t last_ = 0;   // behind it
-    int64_t place_ = 0;  // of the first
+    int64_t first_ = 0;  // first element of the block; it may lie before `begin`
+    int64_t last_ = 0;   // end of the block
+    int64_t place_ = 0;  // place of the first element
   };
-  // Both deal out their elements alike: then places are consecutive across blocks.
+  // Returns true if both distribute their elements alike: places are then consecutive across
+  // blocks.
   [[nodiscard]] bool are_alike() const;
 
   Stripes stored_;
@@ -94,41 +95,41 @@ class SharedIntervals {
 
 bool meet(const Stripes& a, const Stripes& b);
 bool meet(const Box& box, const Section& section);
-// Whether all of the section lies in the box.
+// Returns true if the whole section lies in the box.
 bool has_all(const Box& box, const Section& section);
-// The blocks of a section that is not empty, the last dimension the fastest. EOVERFLOW: it has more
-// than `most`.
+// Returns the blocks of a section that is not empty, the last dimension the fastest. EOVERFLOW:
+// more than `most`.
 Result<std::vector<Box>> boxes_of(const Section& section, uint64_t most);
 
-// What two sections share, if its places are a box in both arrays.
+// The common elements of two sections whose places form a box in both arrays.
 struct SharedBox {
   Box stored;
   Places wanted{};  // of the first element
 };
 std::optional<SharedBox> shared_box(const Section& stored, const Section& wanted);
 
-// The elements that two sections share, in the order in which one of them is stored.
+// Walks the elements that two sections share, in the order in which `stored` is stored.
 class SharedRuns {
  public:
   struct Run {
-    uint64_t from = 0;   // the first one, in elements of the array that is stored
-    int64_t to = 0;      // the sum of its places in the other one, each times its stride
+    uint64_t from = 0;   // the first one, in elements of the stored array
+    int64_t to = 0;      // the sum of its places in the other array, each times its stride
     uint64_t count = 0;  // along the fastest of the stored dimensions
   };
-  // Both have dimensions. `order`: of the stored array, slowest first. `strides`: of the other, by
-  // dimension, in any unit.
+  // Both sections have dimensions. `order`: of the stored array, slowest first. `strides`: of the
+  // other array, by dimension, in any unit.
   SharedRuns(const Section& stored, const Section& wanted, const Order& order,
              const Places& strides);
 
-  // False: there are no more.
+  // Returns false at the end.
   bool next(Run* run);
 
  private:
-  // A dimension, slowest first.
+  // The state of a dimension; slowest first.
   struct Level {
     SharedIntervals intervals;
-    SharedInterval interval;  // that is walked
-    uint64_t at = 0;          // the element of it
+    SharedInterval interval;  // the current one
+    uint64_t at = 0;          // the current element
     int64_t from = 0;         // strides
     int64_t to = 0;
   };

@@ -11,7 +11,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The elements of a dimension with their places, by looking at each.
+// Returns the elements of a dimension with their places, by looking at each.
 std::map<uint64_t, int64_t> listed(const Stripes& stripes) {
   std::map<uint64_t, int64_t> all;
   if (stripes.step == 0) {
@@ -63,7 +63,8 @@ TEST(Section, SegmentsAreWhatBothHave) {
     ASSERT_EQ(meet(stored, wanted), !expected.empty());
     SharedIntervals intervals(stored, wanted);
     for (int turn = 0; turn < 2; ++turn) {
-      // Intervals follow each other in places of both, which an element may be far from.
+      // The places of both sections continue from interval to interval, even if an element is far
+      // away.
       std::vector<std::pair<int64_t, int64_t>> places;
       SharedInterval interval;
       uint64_t before = 0;
@@ -97,12 +98,12 @@ TEST(Section, OfNumbersNearTheLimit) {
   EXPECT_EQ(interval.element, extent - 1);
   EXPECT_EQ(interval.wanted, 4);
   EXPECT_FALSE(intervals.next(&interval));
-  // Few steps find that there is nothing, or where.
+  // A few steps find that there is no common element, or where it is.
   EXPECT_FALSE(
       meet(Stripes{0, extent, 0, 1, extent / 2 + 1}, Stripes{0, extent, 1, 1, extent / 2 + 1}));
 }
 
-// Where an element is stored, and where it is wanted.
+// The place where an element is stored, and the place where it is wanted.
 using Copies = std::map<uint64_t, int64_t>;
 
 Copies copies(const Section& stored, const Section& wanted, const Order& order,
@@ -152,7 +153,7 @@ TEST(Section, SharedRunsAreTheElementsOfBoth) {
     Places strides{};
     for (unsigned k = 0; k < stored.dimensions; ++k) {
       stored.along[k] = draw(&random);
-      // What is stored has all elements from its first place on.
+      // The stored section has all elements from its first place on.
       stored.along[k].begin = 0;
       stored.along[k].first = stored.along[k].step == 0 ? 0 : random() % 4;
       wanted.along[k] = random() % 3 == 0 ? stored.along[k] : draw(&random);

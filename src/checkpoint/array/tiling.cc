@@ -1,6 +1,7 @@
-// The array is cut into two at a border of some box, each part again, until one box covers a part.
-// Then no other box may reach into it; and a part into which none reaches is a gap. Cutting at the
-// middle one of all borders of a dimension keeps that near n log n for boxes as programs have them.
+// The check cuts the array into two at a border of some box, and each part again, until one box
+// covers a part. No other box may then reach into the part. A part into which no box reaches is a
+// gap. Cutting at the middle border of a dimension keeps the cost near n log n for boxes of real
+// programs.
 #include "checkpoint/array/tiling.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ class Cutting {
     }
   }
 
-  // The dimension with most borders inside the part; there is one.
+  // Returns the dimension with most borders inside the part; there is one.
   [[nodiscard]] unsigned dimension_to_cut(const Box& part, const Members& members) const {
     unsigned best = 0;
     uint64_t most = 0;
@@ -76,7 +77,7 @@ class Cutting {
     return false;
   }
 
-  // A box covers the part.
+  // Checks a part that a box covers.
   bool check_covered(const Box& part, const Members& members, uint32_t cover) {
     if (may_overlap_ || members.size() == 1) return true;
     const uint32_t other = members[0] == cover ? members[1] : members[0];
@@ -84,7 +85,8 @@ class Cutting {
                   boxes_.rank(other));
   }
 
-  // False: `found_` says what is wrong. Calls itself no deeper than dimensions × log2(borders).
+  // Returns false if `found_` has a fault. The recursion is no deeper than dimensions ×
+  // log2(borders).
   bool look(const Box& part, Members members) {
     if (is_empty(part)) return true;
     if (members.empty()) return report(TilingFault::gap, part);

@@ -1,4 +1,4 @@
-// Tiling: do boxes make up a whole array? Where they do not, a message can name place and ranks.
+// Tiling: checks that boxes form a whole array. If they do not, the result names place and ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class TilingFault : uint8_t {
   none,
   gap,        // no box has the elements `where`
   overlap,    // `first` and `second` both have the elements `where`
-  irregular,  // this takes more time than a check may
+  irregular,  // the check would take more time than allowed
 };
 
 struct Tiling {
@@ -21,7 +21,7 @@ struct Tiling {
   uint32_t second = 0;
 };
 
-// Each box has elements and fits into the array.
+// Checks boxes that each have elements and fit into the array.
 Tiling check_tiling(const BoxTable& boxes, const Extents& extents, bool may_overlap);
 
 }  // namespace cairn::checkpoint

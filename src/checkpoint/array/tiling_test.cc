@@ -18,7 +18,7 @@ struct Boxes {
     for (uint32_t i = 0; i < all.size(); ++i) append_box(&entries, 10 + i, all[i]);
     return check_tiling({entries.data(), all.size(), dimensions}, extents, may_overlap);
   }
-  // How many boxes have each element.
+  // Returns how many boxes have an element, at least and at most.
   [[nodiscard]] std::pair<uint64_t, uint64_t> least_and_most() const {
     uint64_t least = UINT64_MAX;
     uint64_t most = 0;
@@ -36,7 +36,7 @@ struct Boxes {
   }
 };
 
-// Cuts the array at random places, again and again.
+// Cuts the array at random places repeatedly.
 Boxes draw(std::mt19937& random) {
   Boxes boxes;
   boxes.dimensions = 1 + random() % 3;
@@ -84,7 +84,7 @@ TEST(Tiling, ArraysThatWereCutAreWhole) {
   }
 }
 
-// Against the count of boxes at each element.
+// Compares the check with the count of boxes at each element.
 TEST(Tiling, FindsEachGapAndOverlap) {
   std::mt19937 random(22);
   int faults = 0;

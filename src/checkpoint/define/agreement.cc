@@ -19,8 +19,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The file `agree`: what was wrong with the definitions, texts of other failures, then a range for
-// each rank.
+// The layout of the file `agree`: the text about the definitions, texts of other failures, then a
+// range for each rank.
 constexpr uint64_t ranges_begin = agree_ranges_begin;
 constexpr uint64_t range_bytes = uint64_t{256} << 20;
 
@@ -36,10 +36,10 @@ Status read_all(file::File& file, void* bytes, size_t size, uint64_t offset) {
 
 class Agreement {
  public:
-  // `file`: null if it could not be opened.
+  // The `file` is null if it could not be opened.
   Agreement(Run* run, file::File* file) : run_(*run), words_(run->words()), file_(file) {}
 
-  // `status`: what this rank has met so far. Its error is one of all ranks.
+  // Agrees; `status` is this rank's result so far. Its error becomes that of all ranks.
   Result<Contents> agree(Status status, const std::vector<uint8_t>& record, uint64_t arrived) {
     if (status.ok()) status = tell(record);
     if (run_.exchange() == nullptr) {
@@ -65,7 +65,7 @@ class Agreement {
       return fail(EOVERFLOW, "definitions: more than %llu bytes",
                   static_cast<unsigned long long>(range_bytes));
     CAIRN_TRY(write_all(*file_, record.data(), record.size(), range_of(run_.rank())));
-    // The room of texts is there when they have to say that there is none.
+    // This allocates the space for texts early, so that a text can report a full pool.
     constexpr char nothing = 0;
     if (run_.is_leader())
       CAIRN_TRY(write_all(*file_, &nothing, sizeof nothing, ranges_begin - sizeof nothing));
@@ -73,7 +73,7 @@ class Agreement {
     return Status();
   }
 
-  // The error that all ranks have, or 0. A failure is this rank's own.
+  // Returns the error that all ranks have, or 0. A failure is this rank's own.
   Result<int> meet(const Status& own, uint64_t arrived, const std::function<int()>& evaluate) {
     const SavedFailure saved(own);
     CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, own.code(), arrived,
@@ -82,7 +82,7 @@ class Agreement {
     return static_cast<int>(error);
   }
 
-  // The same of all nodes.
+  // Does what meet() does, for all nodes.
   Result<int> meet_all(const Status& own, uint64_t arrived) {
     const SavedFailure saved(own);
     CAIRN_TRY_ASSIGN(error, run_.meet_all(Run::Purpose::agree, own.code(), arrived));
@@ -90,7 +90,7 @@ class Agreement {
     return static_cast<int>(error);
   }
 
-  // When all ranks have told their definitions to their nodes, the leaders join them.
+  // Waits until all ranks have stored their definitions on their nodes; the leaders then join them.
   Status agree_with_nodes(const Status& status, uint64_t arrived) {
     CAIRN_TRY_ASSIGN(untold, meet_all(status, arrived));
     if (untold != 0) return fail(untold, "another rank: cannot tell its definitions");
@@ -101,11 +101,11 @@ class Agreement {
 
   static uint64_t range_of(uint32_t rank) { return ranges_begin + range_bytes * rank; }
 
-  // By the rank that came last, or by leaders.
+  // Called by the rank that came last, or by leaders.
   Status join() {
     const Status status = join_all();
     char text[detail_capacity] = "";
-    // Another node may fail by itself, so that an old text must not stay.
+    // An old text must not stay, because another node may fail by itself.
     if (status.ok() && run_.exchange() != nullptr) return write_all(*file_, text, sizeof text, 0);
     if (status.ok()) return status;
     std::strncpy(text, last_detail(), sizeof text - 1);
@@ -127,7 +127,7 @@ class Agreement {
     return join_ranks(records, run_.numbers());
   }
 
-  // What each node tells: an error with its text, or its record.
+  // Gathers the message of each node: an error with its text, or its record.
   Result<Blobs> records_of_nodes() {
     auto own = join_node();
     if (run_.exchange() == nullptr) {
@@ -162,7 +162,7 @@ class Agreement {
     return Status();
   }
 
-  // What the last rank found.
+  // Returns the result of the last rank.
   Status told(int error) {
     char text[detail_capacity] = "";
     const bool is_told =

@@ -1,5 +1,5 @@
-// Agreement: the definitions of all ranks become the contents of the versions to come, or one
-// error.
+// Agreement: turns the definitions of all ranks into the contents of the versions to come, or into
+// one error.
 #pragma once
 
 #include "checkpoint/define/definitions_record.h"
@@ -9,16 +9,16 @@
 
 namespace cairn::checkpoint {
 
-// Where ranks find texts of failures in the file `agree`, and their definitions.
+// The places of failure texts and of the ranks' definitions in the file `agree`.
 inline constexpr uint64_t texts_begin = 1024;
 inline constexpr uint64_t agree_ranges_begin = 4096;
 
-// Waits for all ranks. The layout is durable afterwards. All ranks get the same result. EINVAL,
-// EOVERFLOW, as join_nodes(). `arrived`: as for Run::meet().
+// Agrees with all ranks; waits for them. The layout is durable afterwards. All ranks get the same
+// result. EINVAL, EOVERFLOW, as join_nodes(). `arrived`: as for Run::meet().
 Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
                        uint64_t arrived);
 
-// Contents that all ranks agreed on, and what follows from them for one rank.
+// Contents that all ranks agreed on, and their consequences for one rank.
 struct Agreed {
   Contents contents;
   Packed packed;    // of this rank

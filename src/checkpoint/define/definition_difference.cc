@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "checkpoint/record/text.h"
 #include "checkpoint/define/definition_fields.h"
+#include "checkpoint/record/text.h"
 
 namespace cairn::checkpoint {
 
@@ -26,7 +26,7 @@ std::string shown_type(const SharedFields& fields) {
   return traits->name + size;
 }
 
-// As the kinds of cairn_distribution are called.
+// Returns the kind's name in cairn_distribution.
 std::string shown_kind(uint8_t kind) {
   switch (static_cast<DecompositionKind>(kind)) {
     case DecompositionKind::replicated:
@@ -60,7 +60,7 @@ std::string shown_grid(const Darray& darray) {
   return shown_counts(darray.dimensions, processes);
 }
 
-// As "cyclic(64), block": a length that is not the default stands in parentheses.
+// Returns text such as "cyclic(64), block": a length that is not the default stands in parentheses.
 std::string shown_blocks(const Darray& darray) {
   std::string text;
   for (unsigned k = 0; k < darray.dimensions; ++k) {
@@ -74,7 +74,7 @@ std::string shown_blocks(const Darray& darray) {
   return text;
 }
 
-// In what two ranks define a variable differently.
+// Describes the difference between two ranks' definitions of a variable.
 std::string find_difference(const VariableDefinition& a, const SharedFields& first,
                             const VariableDefinition& b, const SharedFields& other) {
   const auto both = [](const char* what, const std::string& one, const std::string& another) {

@@ -1,4 +1,4 @@
-// How two ranks define one variable differently, as a text for users.
+// DefinitionDifference: describes for users how two ranks define one variable differently.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace cairn::checkpoint {
 
-// `first`, `other`: as encode_shared() makes them. EINVAL with that text.
+// Returns EINVAL with that text. `first`, `other`: from encode_shared().
 Status differs(std::string_view first, std::string_view other, uint32_t first_rank,
                uint32_t other_rank);
-// "4 x 5", or "a scalar".
+// Returns "4 x 5", or "a scalar".
 std::string shown_counts(unsigned dimensions, const Extents& counts);
 
 }  // namespace cairn::checkpoint

@@ -1,5 +1,5 @@
-// What a rank tells of a variable that it has defined, as bytes: what is equal on all ranks, then
-// what is its own.
+// DefinitionFields: encodes a variable that a rank has defined: first the fields that are equal on
+// all ranks, then the rank's own.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "checkpoint/layout/layout.h"
 #include "checkpoint/define/definitions.h"
+#include "checkpoint/layout/layout.h"
 
 namespace cairn::checkpoint {
 
@@ -48,7 +48,7 @@ inline void append_text(std::vector<uint8_t>* bytes, std::string_view text) {
 
 std::vector<uint8_t> encode_shared(const std::string& name, const Definition& one);
 OwnFields own_fields(const Definition& one);
-// EINVAL: the bytes are cut off.
+// Decodes the shared fields. EINVAL: the bytes are cut off.
 Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields);
 Box whole_of(const SharedFields& fields);
 

@@ -44,7 +44,7 @@ Result<ArrayPlace> Definition::find(ArrayUse use, uint64_t count) const {
 
 namespace {
 
-// How much a rank has of it is no part of the definition.
+// Checks a counted definition; the number of a rank's elements is not part of it.
 Status check_counted(const std::string& shown, const Definition& definition) {
   const ArrayView& view = definition.place.view;
   const bool is_ragged = definition.kind == DecompositionKind::ragged;
@@ -70,7 +70,8 @@ Status check_counted(const std::string& shown, const Definition& definition) {
   return Status();
 }
 
-// Whether its extents are those of the rank's part, ranks find out together.
+// Checks a darray by itself. All ranks together check that its extents are those of the rank's
+// part.
 Status check_darray(const std::string& shown, Definition* definition) {
   const ArrayView& view = definition->place.view;
   for (unsigned k = 0; k < view.dimensions(); ++k)
@@ -110,7 +111,7 @@ Status check_definition(const std::string& name, Definition* definition) {
   box.dimensions = whole.dimensions;
   if (definition->kind == DecompositionKind::boxes) {
     box.count = view.counts();
-    // Nothing of the array is here, wherever that is.
+    // A rank without elements gets an empty box, wherever its box was.
     if (is_empty(box)) box = {whole.dimensions, {}, {}};
   }
   if (!fits(box, whole.count))

@@ -15,25 +15,27 @@
 
 namespace cairn::checkpoint {
 
-// Where an array lies.
+// An array's place in memory.
 struct ArrayPlace {
   ArrayView view;
   uint8_t* base = nullptr;
 };
 enum class ArrayUse : uint8_t { to_write = 1, to_fill = 2 };
-// Says where an array lies now. `count`: the elements of a counted one that is about to be filled.
+// Returns the array's current place. `count`: the elements of a counted array that is about to be
+// filled.
 using ArrayGetter = std::function<Result<ArrayPlace>(ArrayUse use, uint64_t count)>;
 
 struct Definition {
-  // Or boxes, darray, or a counted one.
+  // The kind may also be boxes, darray, or a counted one.
   DecompositionKind kind = DecompositionKind::replicated;
   Owner owner = Owner::nobody;
   Box whole;  // the global array
-  // This rank's part of it; of a replicated array the whole, of a darray the places of the part.
+  // This rank's part of the global array; of a replicated array the whole, of a darray the places
+  // of the part.
   Box box;
   Darray darray;  // of kind darray
   ArrayPlace place;
-  ArrayGetter getter;  // empty: it stays there
+  ArrayGetter getter;  // empty: the array does not move
   bool is_required = true;
   std::vector<std::string> aliases;
   std::vector<uint8_t> default_value;  // an element; empty: none
@@ -41,23 +43,25 @@ struct Definition {
   std::string over;  // the variable whose cells it belongs to; empty: none
   std::string key;   // the variable that says the cell of each element
 
-  // This rank's part of the global array. Of a darray all ranks have agreed that it is dealt out.
+  // Returns this rank's part of the global array. All ranks have agreed that a darray is
+  // distributed.
   [[nodiscard]] Section section(uint32_t rank) const;
-  // Where the array lies now. EINVAL: it is another array than was defined.
+  // Returns the array's current place. EINVAL: its shape differs from the definition.
   [[nodiscard]] Result<ArrayPlace> find(ArrayUse use, uint64_t count = 0) const;
 };
 
-// EINVAL, EOVERFLOW: the array does not hold its part. `definition->box` is complete afterwards.
+// Checks a definition; `definition->box` is complete afterwards. EINVAL, EOVERFLOW: the array does
+// not hold its part.
 Status check_definition(const std::string& name, Definition* definition);
 
 class Definitions {
  public:
-  // In place of one with this name that is there.
+  // Adds a definition; replaces one of this name.
   void put(const std::string& name, Definition definition);
-  // ENOENT.
+  // Returns ENOENT if there is none of this name.
   Status remove(const std::string& name);
   [[nodiscard]] const std::map<std::string, Definition>& all() const { return all_; }
-  // How often they were changed.
+  // Returns how often the definitions were changed.
   [[nodiscard]] uint64_t changes() const { return changes_; }
 
  private:

@@ -12,16 +12,16 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Processes of one run have the same Cairn, so these have no version.
+// The begin of a rank's record. It has no version: processes of one run have the same Cairn.
 struct RecordBegin {
   uint32_t ranks;
   uint32_t block_shift;
   uint64_t variables;
 };
 
-// What all ranks of a node have defined: the fields that are equal on all of them, then, for each
-// variable, its own fields and the number of its table of boxes, then the tables. Variables whose
-// boxes are the same share a table.
+// The begin of a node's record. For each variable follow the fields that are equal on all ranks,
+// then each rank's own fields and the number of its table of boxes, then the tables. Variables with
+// the same boxes share a table.
 struct NodeBegin {
   uint32_t ranks;  // of all nodes
   uint32_t block_shift;
@@ -31,7 +31,7 @@ struct NodeBegin {
   uint64_t tables;
 };
 struct NodeFields {
-  Order order;  // as the lowest rank has it
+  Order order;  // that of the lowest rank
   uint8_t reserved;
   Halo halo_low;
   Halo halo_high;
@@ -86,7 +86,8 @@ class JoinRanks {
     return first;
   }
 
-  // Names the first variable that only one of two ranks has. They come in order of their names.
+  // Names the first variable that only one of two ranks has. Variables come in order of their
+  // names.
   Status lacks_variable(const RecordBegin& first, const RecordBegin& other, size_t index) const {
     BoundedReader a = readers_[0];
     BoundedReader b = readers_[index];
@@ -97,7 +98,7 @@ class JoinRanks {
         if (i == begin.variables) return variable.name;
         const std::string_view shared = reader->text(reader->take<uint64_t>());
         reader->take<OwnFields>();
-        parse_shared(shared, &variable, &fields).ignore();  // a name that is cut off is none
+        parse_shared(shared, &variable, &fields).ignore();  // a name that is cut off stays empty
         return variable.name;
       };
       const std::string its = name(&a, first);
@@ -155,7 +156,8 @@ class JoinRanks {
     return counts;
   }
 
-  // Has each rank the elements of a darray that its place in the process grid gives it?
+  // Checks that each rank has the elements of a darray that belong to its place in the process
+  // grid.
   Status check_places(const std::string& name, const SharedFields& shared,
                       const std::vector<Extents>& places) const {
     const Box whole = whole_of(shared);
@@ -292,7 +294,7 @@ class JoinNodes {
     return Status();
   }
 
-  // Boxes of all ranks, by ascending rank.
+  // Returns the boxes of all ranks, by ascending rank.
   [[nodiscard]] std::vector<uint8_t> boxes_of(const Defined& one) const {
     const auto size = static_cast<size_t>(box_record_bytes(one.shared.dimensions));
     std::vector<std::string_view> boxes;
@@ -312,7 +314,8 @@ class JoinNodes {
     return all;
   }
 
-  // The hash of the variable's decomposition, made unless an earlier variable has the same.
+  // Returns the hash of the variable's decomposition, which is made unless an earlier variable has
+  // the same.
   Result<Sha256Hash> decompose(const Defined& one, uint32_t ranks) {
     const auto kind = static_cast<DecompositionKind>(one.shared.kind);
     std::vector<uint8_t> key;

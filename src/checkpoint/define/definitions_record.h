@@ -1,5 +1,5 @@
-// The definitions of a rank as bytes, for the ranks of its node, how those of a node's ranks become
-// one record for the other nodes, and how those of all nodes become the contents of a version.
+// Definitions record: encodes the definitions of a rank, joins those of a node's ranks into one
+// record for the other nodes, and makes the contents of a version from the records of all nodes.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct LayoutChoice {
 
 std::vector<uint8_t> encode_definitions(const Definitions& definitions, const LayoutChoice& choice);
 
-// What a node tells the others: the definitions that its ranks have in common once, and each table
-// of boxes once, so that it grows with the node's ranks and not with ranks times variables.
-// `records`: one a rank; `numbers`: of these ranks, ascending. EINVAL: they differ, with variable
-// and ranks in the text.
+// Makes a node's record for the others: the common definitions of its ranks once, and each table of
+// boxes once. The record grows with the node's ranks, not with ranks times variables. `records`:
+// one per rank; `numbers`: of these ranks, ascending. EINVAL: they differ; the text has variable
+// and ranks.
 Result<std::vector<uint8_t>> join_ranks(const std::vector<std::vector<uint8_t>>& records,
                                         const std::vector<uint32_t>& numbers);
 
-// `records`: one a node, by ascending first rank. EINVAL: they differ between nodes, or boxes do
-// not tile, with variable and ranks in the text. EOVERFLOW.
+// Makes the contents. `records`: one per node, by ascending first rank. EINVAL: they differ between
+// nodes, or boxes do not tile; the text has variable and ranks. EOVERFLOW.
 Result<Contents> join_nodes(const std::vector<std::vector<uint8_t>>& records);
 
 }  // namespace cairn::checkpoint

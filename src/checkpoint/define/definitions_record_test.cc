@@ -181,7 +181,7 @@ TEST(DefinitionsRecord, ARecordThatIsCutIsNoDefinition) {
         << size;
 }
 
-// Wherever ranks are, they define the same.
+// Ranks define the same on whatever node they are.
 TEST(DefinitionsRecord, NodesBecomeOneLayout) {
   const auto records = encode({{{"t", rows(0, 2)}, {"u", rows(0, 4)}, {"v", rows(0, 2)}},
                                {{"t", rows(2, 2)}, {"u", rows(4, 0)}, {"v", rows(2, 2)}},
@@ -218,7 +218,7 @@ TEST(DefinitionsRecord, WhatDiffersBetweenNodesNamesVariableAndRanks) {
       << overlap;
 }
 
-// 280 variables of one decomposition: a node tells their names once, and a box for each rank.
+// 280 variables share one decomposition: a node sends their names once, and a box for each rank.
 TEST(DefinitionsRecord, ANodeTellsEachBoxOnce) {
   const auto size_of = [](uint32_t ranks, int variables) {
     Records records;

@@ -44,7 +44,7 @@ Status Contents::check() const {
   return Status();
 }
 
-// What `over` and `key` name is of a kind that fits.
+// Checks that the variables named by `over` and `key` are of a kind that fits.
 Status Contents::check_relations(const Variable& variable) const {
   const Kind kind = decomposition_of(variable).kind();
   const std::string shown = shown_text(variable.name);

@@ -1,4 +1,4 @@
-// Contents: a layout with its decompositions, which together say what a rank stores.
+// Contents: a layout with its decompositions; together they determine what each rank stores.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace cairn::checkpoint {
 class Contents {
  public:
   Contents() = default;
-  // `decompositions` in the order of the layout's hashes. EINVAL: they do not fit together, with
-  // the variable's name in the text.
+  // Combines them; `decompositions` come in the order of the layout's hashes. EINVAL: they do not
+  // fit together; the text has the variable's name.
   static Result<Contents> make(Layout layout, std::vector<Decomposition> decompositions);
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
@@ -22,7 +22,7 @@ class Contents {
   [[nodiscard]] const Decomposition& decomposition_of(const Variable& variable) const {
     return decompositions_[variable.decomposition];
   }
-  // Has a rank counted variables, so that a part has extents?
+  // Returns true if a rank has counted variables, so that a part has extents.
   [[nodiscard]] bool has_counted() const;
 
  private:

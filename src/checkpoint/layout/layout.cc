@@ -18,7 +18,7 @@ uint64_t heap_offset(const LayoutRecord& fixed) {
   return variables_offset(fixed) + sizeof(VariableRecord) * uint64_t{fixed.variables};
 }
 
-// The same fault in a record.
+// Turns an error of a definition into that of a damaged record.
 Status damaged(Status cause) {
   if (cause.ok() || cause.code() == EPROTONOSUPPORT) return cause;
   return annotate(Status(EUCLEAN), "damaged");
@@ -92,7 +92,7 @@ std::string_view Layout::heap() const {
 }
 
 Variable Layout::variable(uint32_t i) const {
-  return *read_variable(variable_record(i), heap());  // parse() found it sound
+  return *read_variable(variable_record(i), heap());  // parse() has checked it
 }
 
 Sha256Hash Layout::decomposition_hash(uint32_t i) const {

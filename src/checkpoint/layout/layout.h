@@ -1,5 +1,5 @@
-// Layout: what a version contains, for all ranks. It owns the bytes of its record, which are all
-// that goes to a medium, and decodes a variable when it is asked for.
+// Layout: lists the contents of a version, for all ranks. It owns the bytes of its record, and only
+// these go to a medium. It decodes a variable on request.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cairn::checkpoint {
 
-// A variable as a layout is made of it.
+// A variable from which a layout is made.
 struct VariableDefinition {
   std::string name;
   Type type = Type::opaque;
@@ -48,13 +48,13 @@ class Layout {
   Layout(const Layout&) = delete;  // texts of it are found by address
   Layout& operator=(const Layout&) = delete;
 
-  // Checks all of a record but what decompositions say. EUCLEAN, EPROTONOSUPPORT.
+  // Checks a whole record, except what decompositions contain. EUCLEAN, EPROTONOSUPPORT.
   static Result<Layout> read(std::vector<uint8_t> record);
-  // EINVAL, with the variable's name in the text; EOVERFLOW: beyond the limits.
+  // Makes a layout. EINVAL: the text has the variable's name. EOVERFLOW: beyond the limits.
   static Result<Layout> make(const LayoutDefinition& definition);
 
   [[nodiscard]] uint32_t variables() const { return fixed_.variables; }
-  // The i-th by name; i < variables().
+  // Returns the i-th variable by name; i < variables().
   [[nodiscard]] Variable variable(uint32_t i) const;
   [[nodiscard]] std::optional<uint32_t> find(std::string_view name) const;
   [[nodiscard]] uint32_t decompositions() const { return fixed_.decompositions; }

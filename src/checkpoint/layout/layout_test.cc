@@ -98,8 +98,8 @@ TEST(Layout, RefusesBadDefinitions) {
   EXPECT_EQ(refused([](auto& d) { d.variables.resize(max_variables + 1); }), EOVERFLOW);
 }
 
-// Each byte of the record becomes each of some values, under a checksum that is right. Whatever is
-// believed can be read to the end.
+// Sets each byte of the record to some values, under a valid checksum. A record that is accepted
+// can be read to the end.
 TEST(Layout, ForgedRecordsAreRefusedOrSound) {
   const auto made = Layout::make(sample_contents().definition);
   ASSERT_TRUE(made.ok());

@@ -1,4 +1,4 @@
-// Making a layout: variables and decompositions are sorted, so that all ranks make the same bytes.
+// Makes a layout. It sorts variables and decompositions, so that all ranks make the same bytes.
 #include <algorithm>
 
 #include "checkpoint/layout/layout.h"
@@ -27,7 +27,7 @@ std::vector<Sha256Hash> hashes_of(const LayoutDefinition& definition) {
   return hashes;
 }
 
-// Index + 1 of a variable by its name; 0 for none.
+// Returns index + 1 of a variable by its name; 0 if there is none.
 Result<uint32_t> number_of(const Definitions& sorted, const VariableDefinition& whose,
                            const std::string& name) {
   if (name.empty()) return 0U;
@@ -44,7 +44,7 @@ Result<uint32_t> number_of(const Definitions& sorted, const VariableDefinition& 
 
 class Heap {
  public:
-  // Where the bytes lie, or will lie.
+  // Appends the bytes and returns their place.
   uint32_t add(const void* bytes, size_t size) {
     const size_t at = bytes_.size();
     const auto* from = static_cast<const uint8_t*>(bytes);
@@ -74,7 +74,7 @@ void add_texts(const VariableDefinition& variable, Heap* heap, VariableRecord* r
   heap->fill_up();
 }
 
-// Before lengths are put into fields that are too narrow for wrong ones.
+// Checks lengths before they are stored into fields that are too narrow for invalid ones.
 Status check_texts(const VariableDefinition& variable) {
   CAIRN_TRY(check_name(variable.name, "variable"));
   for (const std::string& alias : variable.aliases) CAIRN_TRY(check_name(alias, "alias"));

@@ -32,7 +32,7 @@ Result<Packed> pack(const Layout& layout, std::vector<Piece> pieces, uint64_t be
   std::stable_partition(pieces.begin(), pieces.end(), is_small);
   uint64_t position = begin;
   for (Piece& piece : pieces) {
-    // Both are at most 2^46.
+    // Both numbers are at most 2^46.
     position = align(position, is_small(piece) ? small_alignment : layout.alignment());
     piece.offset = position;
     position += piece.bytes;

@@ -9,7 +9,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// False: it does not lie in the heap.
+// Returns false if the text does not lie in the heap.
 bool take(std::string_view heap, uint32_t offset, uint32_t length, std::string_view* text) {
   if (offset > heap.size() || length > heap.size() - offset) return false;
   *text = heap.substr(offset, length);

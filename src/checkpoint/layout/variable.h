@@ -1,4 +1,4 @@
-// Variable: what a LAYOUT says of one variable.
+// Variable: one variable of a LAYOUT.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace cairn::checkpoint {
 
 using Halo = std::array<uint16_t, max_dimensions>;
 
-// Texts lie in the layout's record and are valid as long as the layout.
+// A decoded entry. Its texts lie in the layout's record and are valid as long as the layout.
 struct Variable {
   std::string_view name;
   Type type = Type::opaque;
@@ -32,15 +32,15 @@ struct Variable {
   std::string_view attributes;  // AttributeReader
 };
 
-// Decodes an entry. EINVAL: it is not sound, or names texts outside of the heap. The indexes are
-// not looked at.
+// Decodes an entry. EINVAL: it is unsound, or names texts outside of the heap. The indexes are not
+// checked.
 Result<Variable> read_variable(const uint8_t* record, std::string_view heap);
 
-// Takes aliases one after the other.
+// Decodes aliases one after the other.
 class AliasReader {
  public:
   explicit AliasReader(std::string_view aliases) : left_(aliases) {}
-  // False: there are no more, or what follows is not one (is_sound).
+  // Returns false at the end, or if the rest is not an alias (is_sound).
   bool next(std::string_view* alias);
   [[nodiscard]] bool is_sound() const { return is_sound_; }
 

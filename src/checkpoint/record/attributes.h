@@ -1,4 +1,4 @@
-// Attributes of a variable or a version: keys with some values, as records hold them.
+// Attributes of a variable or a version: keys with values, in the form of the records.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace cairn::checkpoint {
 
 struct Attribute {
   std::string_view key;
-  Type type = Type::character;  // of characters and opaque bytes an element has one byte
+  Type type = Type::character;  // characters and opaque bytes: an element has one byte
   uint32_t count = 0;
-  std::string_view values;  // the bytes of all of them
+  std::string_view values;  // the bytes of all values
 };
 
-// Bytes that `count` values of a type have; 0: there is no such type.
+// Returns the bytes that `count` values of a type have; 0 for an unknown type.
 uint64_t attribute_bytes(Type type, uint32_t count);
 
-// Adds one to bytes that are being made; keys ascend. EINVAL; E2BIG: 64 KiB would be exceeded.
+// Appends an attribute to the encoded bytes; keys ascend. EINVAL; E2BIG: 64 KiB would be exceeded.
 Status append_attribute(std::vector<uint8_t>* bytes, const Attribute& attribute);
 
-// EINVAL unless `bytes` are whole attributes with ascending keys. E2BIG.
+// Returns EINVAL unless `bytes` are whole attributes with ascending keys. E2BIG.
 Status check_attributes(std::string_view bytes);
 
-// Takes attributes one after the other.
+// Decodes attributes one after the other.
 class AttributeReader {
  public:
   explicit AttributeReader(std::string_view bytes) : reader_(bytes.data(), bytes.size()) {}
-  // False: there are no more, or what follows is not one (is_sound).
+  // Returns false at the end, or if the rest is not an attribute (is_sound).
   bool next(Attribute* attribute);
   [[nodiscard]] bool is_sound() const { return is_sound_; }
 

@@ -62,8 +62,8 @@ TEST(Attributes, RefuseWhatIsNone) {
   EXPECT_EQ(check_attributes(text_of(bytes)).code(), EINVAL) << "one key twice";
 }
 
-// Each byte with each value, and each length: refused, or read without a step beyond the end (which
-// the sanitizers watch).
+// Tries each byte with each value, and each length: refused, or read without a step beyond the end
+// (which the sanitizers watch).
 TEST(Attributes, DamageIsRefusedOrSound) {
   const auto bytes = some();
   for (size_t size = 0; size < bytes.size(); ++size) {

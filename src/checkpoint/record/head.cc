@@ -11,7 +11,7 @@ namespace {
 constexpr size_t crc_offset = offsetof(RecordHead, crc);
 constexpr size_t after_crc = crc_offset + sizeof(uint32_t);
 
-// Of all bytes but its own four.
+// Returns the checksum of all bytes except its own four.
 uint32_t sum_of(const uint8_t* record, size_t size) {
   return crc32c_bulk(crc32c_bulk(0, record, crc_offset), record + after_crc, size - after_crc);
 }

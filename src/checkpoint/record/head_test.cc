@@ -19,7 +19,7 @@ std::vector<uint8_t> some_record() {
   return record;
 }
 
-// Changes a field and makes the checksum right again.
+// Changes a field and restores the checksum.
 template <typename Change>
 std::vector<uint8_t> changed(Change change) {
   auto record = some_record();

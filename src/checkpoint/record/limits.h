@@ -17,7 +17,7 @@ inline constexpr uint64_t max_decomposition = uint64_t{1} << 30;
 inline constexpr uint64_t max_region = uint64_t{1} << 46;
 inline constexpr uint64_t max_data_file = uint64_t{1} << 48;
 
-inline constexpr uint64_t region_unit = uint64_t{2} << 20;  // where regions begin
+inline constexpr uint64_t region_unit = uint64_t{2} << 20;  // regions begin at multiples of this
 inline constexpr uint64_t list_alignment = 64;
 
 constexpr uint64_t align(uint64_t position, uint64_t unit) {

@@ -1,4 +1,4 @@
-// Which errors say that a medium has lost or changed what lay on it.
+// Tells errors of a medium, which has lost or changed data, from other errors.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace cairn::checkpoint {
 
-// Is another copy or an older version the better choice? Damage of an inode makes its file one of
-// another kind, or none.
+// Returns true if another copy or an older version is the better choice. A damaged inode makes its
+// file one of another kind, or none.
 inline bool is_of_medium(const Status& status) {
   constexpr std::array codes = {EUCLEAN, EIO,   ENOENT, ESTALE, ENOTDIR, EISDIR,
                                 EINVAL,  ENXIO, ELOOP,  EFBIG,  ENODATA, EOVERFLOW};

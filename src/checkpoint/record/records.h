@@ -1,5 +1,5 @@
 // The structures of the records DECOMPOSITION and LAYOUT (docs/format/checkpoint.md). They are
-// copied out of records and into them, never read in place: bytes of a record may lie anywhere.
+// copied out of records and into them, never read in place, because records need not be aligned.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct DarrayRecord {
 };
 static_assert(sizeof(DarrayRecord) == 16);
 
-// An entry of kind 3; so many offsets as dimensions follow, then as many counts.
+// An entry of kind 3. One offset per dimension follows, then one count per dimension.
 struct BoxRecord {
   uint32_t rank;
   uint32_t reserved;
@@ -114,7 +114,7 @@ static_assert(sizeof(AttributeRecord) == 8);
 inline constexpr char magic_decomposition[] = "CAIRNDEC";
 inline constexpr char magic_layout[] = "CAIRNLAY";
 
-// A structure that lies at `from`; the caller knows that it does.
+// Returns a copy of the structure at `from`; the caller has checked the bounds.
 template <typename Record>
 Record record_at(const void* from) {
   Record record;

@@ -8,7 +8,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Bytes of the character that begins here; 0: none does (RFC 3629, table 3-7 of Unicode).
+// Returns the bytes of the character that begins here, 0 if none does (RFC 3629, table 3-7 of
+// Unicode).
 size_t character_length(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0};

@@ -36,22 +36,22 @@ enum class Type : uint8_t {
 
 struct TypeTraits {
   const char* name = nullptr;
-  uint32_t size = 0;  // bytes of an element; 0: as the variable says
+  uint32_t size = 0;  // bytes of an element; 0: the variable defines it
   bool is_padded = false;
 };
-// Null: the format has no such type.
+// Returns null if the format has no such type.
 const TypeTraits* traits_of(Type type);
 
-// EINVAL: no such type, or not its size. EOVERFLOW: larger than the format allows.
+// Returns EINVAL for an unknown type or a wrong size. EOVERFLOW: larger than the format allows.
 Status check_element(Type type, uint64_t element_size);
 
 bool is_integer(Type type);
-// The integer of this type that lies at `from`, as a count or a cell. A negative one is far beyond
-// all counts and cells.
+// Returns the integer of this type at `from`, as a count or a cell. A negative integer becomes a
+// number far beyond all counts and cells.
 uint64_t integer_at(const uint8_t* from, Type type);
 
-// Stores zeros into the bytes of `size` bytes of elements that carry no value, so that the bytes of
-// equal elements are equal.
+// Clears the bytes of elements that carry no value, in `size` bytes, so that equal elements have
+// equal bytes.
 void clear_padding(Type type, uint8_t* elements, uint64_t size);
 
 }  // namespace cairn::checkpoint

@@ -1,14 +1,15 @@
-// What a text of damage tells the user to do: the command that gets the data back.
+// Texts for messages about damage: the command that gets the data back.
 #pragma once
 
 #include <string>
 
 namespace cairn::checkpoint {
 
-// One version is damaged; others may be whole.
+// The text for one damaged version; others may be whole.
 std::string see_what_is_whole(const std::string& set);
 
-// No version in the pool can be read. `directory`: of copies; "": the program has named none.
+// The text if no version in the pool can be read. `directory`: of copies; "": the program has named
+// none.
 std::string get_copy_back(const std::string& set, const std::string& directory);
 
 // The pool cannot hold the set any more.

@@ -19,7 +19,7 @@ constinit BackgroundDrain* all = nullptr;
 
 constexpr size_t stack_bytes = 512U << 10;
 constexpr size_t most_copied = 64;
-// For another process that copies to the directory.
+// The time to wait for another process that copies to the directory.
 constexpr uint64_t patience_ns = 60'000'000'000;
 constexpr auto decision_pause = std::chrono::milliseconds(2);
 constexpr auto first_look = std::chrono::milliseconds(20);
@@ -29,7 +29,7 @@ std::string name_of(const SetFile& set) { return {set.record().name, set.record(
 
 }  // namespace
 
-// When the process ends, what the threads use goes away under them.
+// Ends the threads before the process ends and destroys what they use.
 void end_background_drains() {
   for (;;) {
     BackgroundDrain* first = nullptr;
@@ -49,14 +49,14 @@ BackgroundDrain::BackgroundDrain(const SetFile& set, BackgroundOrder order)
   static const int registered = std::atexit(end_background_drains);
   static_cast<void>(registered);
   const std::lock_guard lock(all_mutex);
-  // Those of a parent are not this process's.
+  // The drains of a parent do not belong to this process.
   if (all != nullptr && all->process_ != process_) all = nullptr;
   next_ = all;
   all = this;
 }
 
 void BackgroundDrain::end(std::unique_ptr<BackgroundDrain> drain) {
-  // There the waiting thread would keep its condition from being destroyed.
+  // In a child the waiting thread would keep its condition from being destroyed.
   if (drain && drain->process_ != getpid()) static_cast<void>(drain.release());
 }
 
@@ -80,11 +80,11 @@ bool BackgroundDrain::start() {
   sigset_t every;
   sigset_t before;
   sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);  // handlers are not for this thread
+  pthread_sigmask(SIG_SETMASK, &every, &before);  // handlers do not run in this thread
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  // Where the rank is bound to a processor, another one may be idle.
+  // The rank may be bound to a processor while another one is idle.
   cpu_set_t anywhere;
   CPU_ZERO(&anywhere);
   for (int i = 0; i < CPU_SETSIZE; ++i) CPU_SET(i, &anywhere);
@@ -206,7 +206,7 @@ void BackgroundDrain::work() {
   }
 }
 
-// False: it was given up.
+// Returns false if the job was given up.
 bool BackgroundDrain::wait_for_decision(const DrainJob& job) {
   std::unique_lock lock(mutex_);
   while (!stop_) {
@@ -216,7 +216,7 @@ bool BackgroundDrain::wait_for_decision(const DrainJob& job) {
   return false;
 }
 
-// Does the program wait for the thread?
+// Returns true if the program waits for the thread.
 bool BackgroundDrain::is_wanted() {
   const std::lock_guard lock(mutex_);
   return stop_ || is_held_ || waiting_;
@@ -231,7 +231,7 @@ Result<uint32_t> BackgroundDrain::drain(const DrainJob& job, bool* is_gone) {
   };
   const auto slot = Slot::open(set_.fs(), job.slot);
   if (!slot.ok()) return note_gone(slot.status());
-  // Its bytes stay from now on, whatever the run retires.
+  // The bytes stay from now on, whatever the run retires.
   const auto held = open_drained(set_, slot->get(), job.sequence);
   if (!held.ok()) return note_gone(held.status());
   CAIRN_TRY_ASSIGN(lower, LowerSet::open(order_.directory, name_of(set_), true));
@@ -250,7 +250,7 @@ Result<uint32_t> BackgroundDrain::drain(const DrainJob& job, bool* is_gone) {
   }
 }
 
-// Has the last of the other hosts completed the copy?
+// Checks whether the last of the other hosts has completed the copy.
 void BackgroundDrain::look_for_others() {
   const auto lower = LowerSet::open(order_.directory, name_of(set_), false);
   if (!lower.ok()) return;

@@ -1,4 +1,4 @@
-// BackgroundDrain copies versions to lower in a thread of its own: one at a time, and of those that
+// BackgroundDrain: copies versions to lower in a thread of its own, one at a time, of those that
 // wait the newest. It does what `cairn ckpt drain` does on its host, and calls no MPI.
 #pragma once
 
@@ -21,45 +21,46 @@ namespace cairn::checkpoint {
 struct DrainJob {
   uint64_t sequence = 0;
   SlotIds slot;
-  Catalogue catalogue;  // as the program knows it now
+  Catalogue catalogue;  // the program's current one
   UsedSequences used;
-  // Is the version committed, or has it failed? Empty: it is committed.
+  // Returns true if the version is committed or has failed. Empty: it is committed.
   std::function<bool()> is_decided;
 };
 
 struct BackgroundOrder {
   std::string directory;
   LowerRetention retention;
-  // Called by the thread: why it could not copy a version.
+  // Called by the thread with the error that kept it from copying a version.
   std::function<void(uint64_t sequence, int error)> tell;
 };
 
 class BackgroundDrain {
  public:
-  // `set` stays where it is.
+  // The object `set` stays where it is.
   BackgroundDrain(const SetFile& set, BackgroundOrder order);
   ~BackgroundDrain();
   BackgroundDrain(const BackgroundDrain&) = delete;
   BackgroundDrain& operator=(const BackgroundDrain&) = delete;
 
-  // In place of a version that waits. A version that fails, or is retired before its turn, has no
-  // copy.
+  // Queues a version in place of one that waits. A version that fails, or is retired before its
+  // turn, gets no copy.
   void copy(DrainJob job);
-  // Is a version on its way to lower, or does one wait for that?
+  // Returns true if a version is being copied or waits.
   [[nodiscard]] bool is_busy();
-  // The caller is about to copy this version: waits until the thread has ended what it does, which
-  // is given up if the version is older, and keeps it from beginning anything until release().
+  // Stops the thread for a caller that is about to copy this version. Waits until the thread's
+  // current copy has ended; a copy of an older version is given up. The thread begins no copy until
+  // release().
   void hold(uint64_t sequence);
   void release();
-  // This version is not wanted any more.
+  // Drops this version from the queue: it is not wanted any more.
   void forget(uint64_t sequence);
-  // Has the thread copied this pool's part of the version, and read it back?
+  // Returns true if the thread has copied this pool's part of the version, and read it back.
   [[nodiscard]] bool has_copied(uint64_t sequence);
-  // Why it could not copy the version last; "" if it does not know.
+  // Returns why the thread's last attempt to copy the version failed; "" if unknown.
   [[nodiscard]] std::string why(uint64_t sequence);
-  // Gives up what is being copied, and ends the thread.
+  // Gives up the current copy, and ends the thread.
   void stop();
-  // In place of the destructor, which a child of fork() must not call: it has no thread.
+  // Replaces the destructor, which a child of fork() must not call: it has no thread.
   static void end(std::unique_ptr<BackgroundDrain> drain);
 
  private:
@@ -80,8 +81,8 @@ class BackgroundDrain {
   bool has_thread_ = false;
   bool ends_ = false;
   bool is_held_ = false;
-  std::atomic<bool> stop_ = false;      // what is being copied
-  std::atomic<bool> is_named_ = false;  // that is in lower
+  std::atomic<bool> stop_ = false;      // ends the current copy
+  std::atomic<bool> is_named_ = false;  // the current copy is in lower
   std::optional<DrainJob> waiting_;
   uint64_t current_ = 0;  // 0: none
   std::set<uint64_t> copied_;
@@ -94,7 +95,7 @@ class BackgroundDrain {
     unsigned looks = 0;
   } incomplete_;
 
-  // All of this process, which end with it.
+  // The list of all drains of this process, which end with it.
   friend void end_background_drains();
   BackgroundDrain* next_ = nullptr;
 };

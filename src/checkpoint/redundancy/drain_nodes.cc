@@ -34,16 +34,16 @@ class NodesDrain {
   }
 
  private:
-  // The node that copies this part.
+  // Returns the node that copies this part.
   [[nodiscard]] uint32_t node_of(uint32_t part) const {
     return known_.has(part) ? known_.holders[part] : known_.partners[part];
   }
-  // The node of the first part speaks for all.
+  // Returns the node of the first part, which speaks for all.
   [[nodiscard]] uint32_t first() const { return node_of(0); }
   [[nodiscard]] bool is_first() const { return run_.node() == first(); }
   [[nodiscard]] uint64_t sequence() const { return known_.version.sequence; }
 
-  // An error of one is that of all.
+  // Shares errors: an error of one node is an error of all.
   Status tell(const Status& own) {
     const SavedFailure saved(own);
     const int32_t says = own.code();
@@ -104,7 +104,7 @@ class NodesDrain {
     return Status();
   }
 
-  // With which other versions the nodes are to read.
+  // Tells the nodes which other versions they are to read.
   Status tell_record(const Status& own) {
     const SavedFailure saved(own);
     const int32_t code = own.code();
@@ -129,7 +129,8 @@ class NodesDrain {
     return Status();
   }
 
-  // The parts of a version are dealt out to the nodes.
+  // Returns true if this node's share of a version's parts is whole: the parts are distributed over
+  // the nodes.
   [[nodiscard]] bool are_whole_here(uint64_t witness) const {
     const auto copy = open_copy(lower_, witness);
     if (!copy.ok()) return false;
@@ -140,9 +141,9 @@ class NodesDrain {
     return true;
   }
 
-  // Each node reads its share of the versions that stay.
+  // Retires copies; each node reads its share of the versions that stay.
   Status retire() {
-    std::vector<uint8_t> own(witnesses_.size() + 1);  // a message has a byte at least
+    std::vector<uint8_t> own(witnesses_.size() + 1);  // a message has at least one byte
     for (size_t i = 0; i < witnesses_.size(); ++i) own[i] = are_whole_here(witnesses_[i]) ? 1 : 0;
     std::vector<uint8_t> all(own.size() * run_.nodes());
     CAIRN_TRY(

@@ -1,5 +1,5 @@
-// Draining by the nodes of a run: the leader of each copies the parts that its pool has, and one of
-// them writes the record when all are there.
+// Draining by the nodes of a run: each leader copies the parts that its pool has, and one of them
+// writes the record when all parts are there.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct DrainOrder {
   std::string directory;
   LowerRetention retention;
   UsedSequences used;            // by the run
-  uint64_t lock_timeout_ns = 0;  // for another process that copies to the directory
+  uint64_t lock_timeout_ns = 0;  // for a lock that another process holds to copy to the directory
 };
 
-// On all leaders, for the same version, while no version is being decided; waits for them. The node
-// that has the first part holds the lock of lower meanwhile. An error of one node is one of all,
-// and the text of the others names it: then the version has no record. As begin_drain() and
-// copy_aside(); EHOSTDOWN: no node has a part of it.
+// Drains a version. Called by all leaders, for the same version, while no version is being decided;
+// waits for them. The node that has the first part holds the lock of lower meanwhile. An error of
+// one node is an error of all, named in the texts of the others; the version then has no record.
+// Errors as begin_drain() and copy_aside(); EHOSTDOWN: no node has a part of it.
 Status drain_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
                       const KnownVersion& known, const DrainOrder& order);
 

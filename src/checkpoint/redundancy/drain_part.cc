@@ -17,7 +17,7 @@ Result<uint32_t> drain_parts(const SetFile& set, const PartSource& source, const
   if (parts->empty()) return fail(ENOENT, "this host has no part of the version");
   const DrainedPart& first = parts->front();
   CAIRN_TRY(begin(set, sight, first, lower));
-  // Other hosts copy theirs meanwhile.
+  // Other hosts copy their parts meanwhile.
   const bool is_alone = first.version().parts == 1;
   if (!is_alone) lock = LowerLock();
   for (DrainedPart& part : *parts) CAIRN_TRY(copy_aside(&part, lower, order.stop));

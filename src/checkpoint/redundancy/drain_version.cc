@@ -23,7 +23,7 @@ std::string json_text(std::string_view text) {
   return quoted + "\"";
 }
 
-// What a login node shows of a version that it cannot reach.
+// Returns the record that a login node shows of a version that it cannot reach.
 std::string record_of(const SetFile& set, const Manifest& manifest, uint64_t now) {
   const VersionRecord& version = manifest.version();
   const auto number = [](const char* key, uint64_t value) {
@@ -74,7 +74,7 @@ Status write_if_missing(LowerSet* lower, const std::set<std::string>& there,
   return lower->write_file(name, record.data(), record.size());
 }
 
-// Versions of two sets do not stand side by side.
+// Refuses versions of two sets side by side.
 Status check_set(const LowerSet& lower, const SetFile& set) {
   CAIRN_TRY_ASSIGN(complete, lower.versions());
   if (complete.empty()) return Status();
@@ -101,8 +101,8 @@ Status write_contents(LowerSet* lower, const SetFile& set, const Contents& conte
   return write(layout, layout_suffix);
 }
 
-// A record of this sequence that is there is one of this version afterwards. EEXIST: another one is
-// whole, which this pool does not know.
+// Removes a record of this sequence that belongs to another version. EEXIST: the other version is
+// whole, and this pool does not know it.
 Status make_way(LowerSet* lower, const VersionRecord& version) {
   CAIRN_TRY_ASSIGN(complete, lower->versions());
   const uint64_t sequence = version.sequence;
@@ -122,7 +122,7 @@ Status make_way(LowerSet* lower, const VersionRecord& version) {
   return lower->remove(lower_name(sequence, lower_record));
 }
 
-// Is the part in lower already, as all its bytes say?
+// Returns true if the part is in lower already, verified by all its bytes.
 Result<bool> is_there(const LowerSet& lower, const DrainedPart& part, Stop stop) {
   const VersionRecord& version = part.version();
   const auto copy = open_part(lower, part.manifest, part.contents, version.part);
@@ -133,7 +133,7 @@ Result<bool> is_there(const LowerSet& lower, const DrainedPart& part, Stop stop)
                   lower_part_name(version.sequence, version.part, version.parts, "").c_str());
 }
 
-// Are the part's files in lower, of this version?
+// Returns true if the part's files are in lower and belong to this version.
 Result<bool> has_part(const LowerSet& lower, const DrainedPart& of, uint32_t part) {
   const auto copy = open_part(lower, of.manifest, of.contents, part);
   if (copy.ok()) return true;
@@ -219,7 +219,7 @@ Result<uint32_t> complete_drain(const SetFile& set, const DrainedPart& part, boo
   CAIRN_TRY_ASSIGN(names, lower->names());
   const std::set<std::string> there(names.begin(), names.end());
   uint32_t missing = 0;
-  // A look at the names first: the last of many nodes reads the manifests of all.
+  // The names are checked first: the last of many nodes reads the manifests of all.
   for (const bool reads : {false, true}) {
     for (uint32_t i = 0; i < version.parts && (!reads || missing == 0); ++i) {
       bool is_one =
@@ -232,7 +232,7 @@ Result<uint32_t> complete_drain(const SetFile& set, const DrainedPart& part, boo
     }
   }
   if (missing != 0) return missing;
-  // Of a copy with other parts that was here before.
+  // These files belong to an earlier copy with other parts.
   for (const std::string& name : names)
     if (sequence_of_name(name) == version.sequence && !wanted.contains(name))
       CAIRN_TRY(lower->remove(name));

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t bytes_at_once = uint64_t{1} << 20;
 constexpr unsigned error_shift = 32;  // above the number of a node
 
-// The table of parts, as this node committed it.
+// Returns the manifest with the table of parts, as this node committed it.
 Result<Manifest> own_manifest(Shelf* shelf, const KnownVersion& known) {
   CAIRN_TRY_ASSIGN(slot, shelf->get(known.slot));
   CAIRN_TRY_ASSIGN(manifest, slot->read_manifest());
@@ -45,10 +45,10 @@ class CopyMaker {
     if (status.ok()) return HeldCopy{part, number};
     const SavedFailure saved(status);
     lease_ = {};
-    // The blocks of a slot that was made for this are missing elsewhere.
+    // The blocks of a new slot are freed for others.
     if (is_new && status.code() == ENOSPC) {
       shelf_.drop(number);
-      remove_slot(fs(), run_.set().directory(), number).ignore();  // stays free then
+      remove_slot(fs(), run_.set().directory(), number).ignore();  // the slot stays free then
     }
     return annotate(saved.restored(), "copy of part %u of %s", part, client.name().c_str());
   }
@@ -56,7 +56,8 @@ class CopyMaker {
  private:
   [[nodiscard]] file::FileSystem& fs() const { return run_.set().fs(); }
 
-  // That of the node that has the part: of the version and the part that this node knows.
+  // Reads the manifest of the node that has the part, and checks that it is of the version and part
+  // that this node knows.
   Result<Manifest> read_manifest(PartClient* client, uint32_t part) const {
     const uint64_t sequence = known_.version.sequence;
     std::vector<uint8_t> bytes(sizeof(VersionRecord));
@@ -77,7 +78,7 @@ class CopyMaker {
     return manifest;
   }
 
-  // A slot that no rank of this node takes for a version meanwhile.
+  // Takes a slot that no rank of this node can take for a version meanwhile.
   Result<Slot*> take_slot(const Manifest& source, bool* is_new) {
     Slot* slot = nullptr;
     CAIRN_TRY(run_.locked([&]() -> Status {
@@ -93,7 +94,8 @@ class CopyMaker {
 
   [[nodiscard]] uint64_t block_bytes() const { return contents_.layout().block_bytes(); }
 
-  // VERSION comes last: until then the slot's own says that its version is retired.
+  // Fills the slot. The VERSION is written last: until then the slot's old one says that its
+  // version is retired.
   Status fill(PartClient* client, Slot* slot, const Manifest& source) {
     for (uint32_t i = 0; i < source.version().part_ranks; ++i) {
       const RootRecord root = source.root(i);
@@ -124,7 +126,7 @@ class CopyMaker {
     return Status();
   }
 
-  // A region or an extent with its list, as it lies there.
+  // Fetches a region or an extent with its list, to the same place.
   Status fetch(PartClient* client, Slot* slot, uint64_t offset, uint64_t bytes) {
     uint64_t left = bytes == 0 ? 0 : bytes_with_list(bytes, block_bytes());
     buffer_.resize(static_cast<size_t>(bytes_at_once));
@@ -139,7 +141,7 @@ class CopyMaker {
     return Status();
   }
 
-  // With the checksums of the commit, where they lie now.
+  // Compares the bytes with the checksums of the commit, in place.
   Status compare(Slot* slot, uint32_t rank, uint64_t offset, uint64_t bytes, uint32_t list_crc) {
     if (bytes == 0) return Status();
     const std::string name = data_name(slot->ids().number);
@@ -158,7 +160,7 @@ class CopyMaker {
   std::vector<uint8_t> buffer_;
 };
 
-// On a leader. Copies that were made before an error are among `made`, too.
+// Makes a leader's copies. `made` also contains copies that were made before an error.
 Status hold_copies(Run* run, Shelf* shelf, const KnownVersion& known, const Partners& partners,
                    std::vector<HeldCopy>* made) {
   const std::vector<uint32_t>& holders = partners.holders;
@@ -177,7 +179,7 @@ Status hold_copies(Run* run, Shelf* shelf, const KnownVersion& known, const Part
   return Status();
 }
 
-// Those that this node's leader has made.
+// Finds the copies that this node's leader has made.
 Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
                                           const KnownVersion& known) {
   std::vector<HeldCopy> copies;
@@ -192,7 +194,7 @@ Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
                         is_same_version(*version, known.version) &&
                         version->part != known.version.part;
     if (!is_one) continue;
-    shelf->drop(listed.number);  // its files may have been others
+    shelf->drop(listed.number);  // the slot may have had other files
     copies.push_back({version->part, listed.number});
   }
   return copies;
@@ -202,7 +204,8 @@ Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
 
 Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion known) {
   const uint64_t sequence = known.version.sequence;
-  // A node that does not know yet that the version is committed could not answer for its part.
+  // All ranks meet first: a node that does not yet know that the version is committed could not
+  // answer for its part.
   CAIRN_TRY(run->meet_all(Run::Purpose::copy, 0, writer->sequence()).status());
   Status own;
   std::vector<HeldCopy> copies;
@@ -213,7 +216,7 @@ Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion kno
   const auto error = static_cast<int>(worst >> error_shift);
   if (error == 0 && !run->is_leader()) {
     auto of_node = find_copies(run->set(), shelf, known);
-    if (of_node.ok()) copies = std::move(*of_node);  // else this rank asks its leader
+    if (of_node.ok()) copies = std::move(*of_node);  // otherwise this rank asks its leader
   }
   writer->note_copies(sequence, copies, error);
   if (error == 0) return Status();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kind_shift = 32;
 
-// What an attempt came to on a node; the worst counts for all.
+// The result of an attempt on a node; the worst counts for all.
 enum Kind : int64_t { done = 0, damaged = 1, failed = 2 };
 
 class NodesRestore {
@@ -58,7 +58,7 @@ class NodesRestore {
     return Status();
   }
 
-  // No version was written yet.
+  // No version has been written yet, so the sequence is 0.
   Result<int64_t> meet(int64_t value) { return run_.meet_all(Run::Purpose::restart, value, 0); }
 
   Status agree(const Status& own) {
@@ -71,7 +71,7 @@ class NodesRestore {
                 strerror(static_cast<int>(worst)));
   }
 
-  // Of the parts that are in no pool, those of this node.
+  // Restores this node's share of the parts that are in no pool.
   Status restore_own(uint64_t sequence) {
     CAIRN_TRY_ASSIGN(copy, open_for(run_.set(), catalogue_, lower_, sequence));
     const KnownVersion* const known = catalogue_.find(sequence);
@@ -86,7 +86,7 @@ class NodesRestore {
     return Status();
   }
 
-  // Is the version whole? What this node has of it goes if it is not.
+  // Returns true if the version is whole; otherwise retires the parts that this node has restored.
   Result<bool> judge(const Status& own, uint64_t sequence, RestoredOnNodes* restored) {
     const SavedFailure saved(own);
     const std::string& text = saved.text();
@@ -96,7 +96,7 @@ class NodesRestore {
     if (worst == 0) return true;
     retire_restored(run_.set(), &shelf_, slots_);
     const std::string name = lower_name(sequence, "");
-    // The words of the first node that met the worst.
+    // The text comes from the first node with the worst result.
     const std::string told =
         share_text(&run_, Run::Purpose::restart, kind == worst >> kind_shift, text, 0);
     if (worst >> kind_shift == failed) {
@@ -114,7 +114,7 @@ class NodesRestore {
   const std::string& directory_;
   LowerSet lower_;
   std::vector<uint64_t> wanted_;
-  std::vector<uint32_t> slots_;  // that this node has restored of one version
+  std::vector<uint32_t> slots_;  // restored by this node of one version
 };
 
 }  // namespace

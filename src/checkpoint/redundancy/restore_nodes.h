@@ -1,5 +1,5 @@
-// Restoring by the nodes of a run, or by its only one: parts that none of their pools has come back
-// from lower, dealt out to the nodes.
+// Restoring by the nodes of a run, or by its only one: fetches the parts that none of their pools
+// has from lower, distributed over the nodes.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct RestoredOnNodes {
   SkippedVersions skipped;  // newer ones that are damaged in lower, and why this one was lost
 };
 
-// All ranks of all nodes, after they have joined their stocks and before a version is written;
-// waits for them. The newest version that wanted_of() names and that is whole has all of its parts
-// in the pools afterwards; the caller takes stock again. An error of one node is one of all:
-// ENOSPC, and those of the file system.
+// Restores a version. Called by all ranks of all nodes, after they have joined their stocks and
+// before a version is written; waits for them. Afterwards the pools have all parts of the newest
+// version that wanted_of() names and that is whole, and the caller takes stock again. An error of
+// one node is an error of all: ENOSPC, and those of the file system.
 Result<RestoredOnNodes> restore_on_nodes(Run* run, Shelf* shelf, const Catalogue& catalogue,
                                          const std::string& directory);
 

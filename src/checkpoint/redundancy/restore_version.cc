@@ -18,7 +18,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// VERSION as this pool holds it.
+// Returns the VERSION in the form that this pool stores.
 Result<VersionRecord> version_here(const SetFile& set, const Manifest& manifest) {
   VersionRecord version = manifest.version();
   const Uuid holder = pool_uuid(set.fs());
@@ -27,8 +27,8 @@ Result<VersionRecord> version_here(const SetFile& set, const Manifest& manifest)
   return version;
 }
 
-// All that follows the words. The part of one node is that of this pool from now on; those of
-// several keep their table, which all of them have alike.
+// Returns the bytes behind the words. The part of one node becomes that of this pool; several parts
+// keep their table, which is the same in all of them.
 std::vector<uint8_t> rest_here(const SetFile& set, const Manifest& manifest) {
   std::vector<uint8_t> bytes(manifest.bytes().begin() + static_cast<ptrdiff_t>(roots_offset),
                              manifest.bytes().end());
@@ -42,7 +42,8 @@ std::vector<uint8_t> rest_here(const SetFile& set, const Manifest& manifest) {
   return bytes;
 }
 
-// VERSION comes last: until then the slot's own says that its version is retired.
+// Commits a copy. The VERSION is written last: until then the slot's old one says that its version
+// is retired.
 Status commit_copy(const SetFile& set, Slot* slot, const LowerPart& source, uint64_t block_bytes) {
   CAIRN_TRY_ASSIGN(version, version_here(set, source.manifest));
   const std::vector<uint8_t> rest = rest_here(set, source.manifest);
@@ -92,7 +93,7 @@ Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& cata
   return restored;
 }
 
-// For the text: some of those in lower do not count.
+// Returns a remark for the text that some versions in lower do not count.
 const char* skips_others(const LowerSet& lower, uint32_t skipped) {
   const auto all = lower.versions();
   return all.ok() && all->size() > skipped ? "that counts " : "";
@@ -171,16 +172,16 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   }
   const SavedFailure saved(status);
   lease = {};
-  // The blocks of a slot that was made for this are missing elsewhere.
+  // The blocks of a new slot are freed for others.
   if (is_new && status.code() == ENOSPC) {
     shelf->drop(number);
-    remove_slot(set.fs(), set.directory(), number).ignore();  // stays free then
+    remove_slot(set.fs(), set.directory(), number).ignore();  // the slot stays free then
   }
   return saved.restored();
 }
 
 void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
-  // If it fails, a later run reports a version that was never whole.
+  // A failure only makes a later run report a version that was never whole.
   if (!slots.empty()) set.forget_newest(UINT64_MAX).ignore();
   for (const uint32_t number : slots) {
     const auto slot = shelf->get(number);
@@ -191,7 +192,7 @@ void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_
 
 namespace {
 
-// The first of these that is whole.
+// Restores the first of these versions that is whole.
 Result<Restored> restore_first(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
                                const LowerSet& lower, const std::vector<uint64_t>& wanted) {
   uint32_t skipped = 0;
@@ -203,7 +204,7 @@ Result<Restored> restore_first(const SetFile& set, Shelf* shelf, const Catalogue
       restored->why = why;
       return restored;
     }
-    // An error of the file system proves nothing of the copy.
+    // An error of the file system proves nothing about the copy.
     if (!is_damage(restored.status()))
       return annotate(restored.status(), "%s/%s", lower.path().c_str(),
                       lower_name(sequence, "").c_str());

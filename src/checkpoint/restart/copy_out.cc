@@ -8,8 +8,8 @@ namespace {
 
 constexpr uint64_t most_window = uint64_t{64} << 10;
 constexpr uint64_t least_window = 4096;
-constexpr uint64_t near = 16384;     // a gap that is read rather than left out
-constexpr uint64_t long_run = 8192;  // read where it goes
+constexpr uint64_t near = 16384;     // a gap that is read along
+constexpr uint64_t long_run = 8192;  // read straight into the array
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Status CopyOut::read(uint64_t offset, uint8_t* to, uint64_t size) {
   return reader_->read(area_, offset, to, size);
 }
 
-// Short runs that follow each other closely come from a window, which grows as long as they do.
+// Takes short runs that follow each other closely from a window, which grows while they do.
 Status CopyOut::take(uint64_t offset, uint8_t* to, uint64_t size) {
   if (size >= long_run) return read(offset, to, size);
   while (size != 0) {
@@ -98,7 +98,7 @@ Status CopyOut::copy_box(const Variable& variable, uint64_t begin, const Section
                          const SharedBox& shared, const ArrayPlace& array) {
   Runs from = runs_in(whole_of(stored.dimensions, stored.counts()), shared.stored, variable.order);
   Runs to = array.view.part(shared.wanted, shared.stored.count, variable.order);
-  // Both go through the same elements; their runs have different lengths.
+  // Both walk the same elements; their runs have different lengths.
   const uint64_t unit = variable.element_size;
   Runs::Run source;
   Runs::Run target;

@@ -1,4 +1,4 @@
-// CopyOut: stored bytes into arrays of the program.
+// CopyOut: copies stored bytes into arrays of the program.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@ class CopyOut {
  public:
   explicit CopyOut(StoredVersion* stored);
 
-  // Elements `wanted` of a stored variable to their places in an array, which count from its first
-  // element without halo.
+  // Copies the elements `wanted` of a stored variable to their places in an array, which count from
+  // its first element without halo.
   Status copy(uint32_t variable, const Section& wanted, const ArrayPlace& array);
 
  private:
-  // Bytes from here on come from this area.
+  // Sets the area that the following bytes come from.
   Status set_source(const Area& area);
-  // One element after the other from [offset, offset + size) of the area.
+  // Takes one element after the other from [offset, offset + size) of the area.
   Status take(uint64_t offset, uint8_t* to, uint64_t size);
   Status copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Section& wanted,
                    const ArrayPlace& array);
-  // Both from `begin` on of the area.
+  // These read from `begin` on of the area.
   Status copy_box(const Variable& variable, uint64_t begin, const Section& stored,
                   const SharedBox& shared, const ArrayPlace& array);
   Status copy_runs(const Variable& variable, uint64_t begin, SharedRuns runs,
@@ -34,7 +34,7 @@ class CopyOut {
   StoredVersion& stored_;
   Area area_;
   PartReader* reader_ = nullptr;
-  // The bytes of the area that lie in `buffer_`.
+  // The bytes of the area that are in `buffer_`.
   uint64_t window_ = 0;
   uint64_t window_bytes_ = 0;
   uint64_t window_wanted_;

@@ -11,7 +11,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// How far the elements of an array lie apart in this order, by dimension.
+// Returns the distances between an array's elements in this order, by dimension.
 Places strides_of(const Section& section, const Order& order) {
   const Extents counts = section.counts();
   Places strides{};
@@ -23,7 +23,8 @@ Places strides_of(const Section& section, const Order& order) {
   return strides;
 }
 
-// Is this element of the whole array, counted with the last dimension the fastest, in the section?
+// Returns true if the section has this element of the whole array, numbered with the last dimension
+// the fastest.
 bool has_cell(const Section& section, const Box& whole, uint64_t cell) {
   for (unsigned k = whole.dimensions; k-- != 0;) {
     if (whole.count[k] == 0) return false;  // there are no cells
@@ -38,7 +39,7 @@ bool has_cell(const Section& section, const Box& whole, uint64_t cell) {
 Status for_each_slab(const Box& whole, uint64_t most,
                      const std::function<Status(const Box& slab)>& visit) {
   if (is_empty(whole)) return Status();
-  // Dimensions from `cut` on are whole in each slab, the one before is cut.
+  // Dimensions from `cut` on are whole in each slab; the one before is cut.
   unsigned cut = whole.dimensions;
   uint64_t unit = 1;
   while (cut != 0 && whole.count[cut - 1] <= most / unit) unit *= whole.count[--cut];
@@ -62,19 +63,18 @@ Status for_each_slab(const Box& whole, uint64_t most,
   }
 }
 
-// Where the values of a rank's cells lie among all of its values. The cells come in the stored
-// order.
+// Finds the values of a rank's cells among all of its values. The cells come in the stored order.
 class Lists {
  public:
   struct List {
     uint64_t first = 0;
     uint64_t count = 0;
   };
-  // `elements`: the values that the rank stores.
+  // The rank stores `elements` values.
   Lists(IntegerReader* counts, uint32_t rank, uint64_t elements)
       : counts_(*counts), rank_(rank), elements_(elements) {}
 
-  // That of a cell behind the one before.
+  // Finds the list of a cell behind the one before.
   Result<List> find(uint64_t cell) {
     List list;
     while (cells_ <= cell) {
@@ -84,7 +84,7 @@ class Lists {
     }
     return list;
   }
-  // Reads what is left: the counts sum to the values.
+  // Reads the rest, and checks that the counts add up to the values.
   Status finish() {
     while (!counts_.is_over()) CAIRN_TRY(take().status());
     return begun_ == elements_
@@ -111,7 +111,7 @@ class Lists {
 };
 
 // Calls place(list, cell) for each cell that a rank has stored and another one wants, in the stored
-// order, which is that of the lists. `strides`: they give the cell its number, by dimension.
+// order, which is that of the lists. `strides` give the cell its number, by dimension.
 Status place_lists(const Section& stored, const Section& wanted, const Order& order,
                    const Places& strides, Lists* lists,
                    const std::function<void(const Lists::List& list, uint64_t cell)>& place) {
@@ -144,7 +144,8 @@ void Counted::add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count) {
   takes->push_back({rank, first, count});
 }
 
-// What the rank stored says what there is; where it lies, the packing rule says.
+// Returns the directory of a rank: it contains the sizes, and the packing rule determines the
+// places.
 Result<const Directory*> Counted::directory_of(uint32_t rank) {
   const auto known = directories_.find(rank);
   if (known != directories_.end()) return &known->second;
@@ -168,7 +169,7 @@ Status Counted::plan_per_rank(uint32_t variable, Takes* takes) {
   return Status();
 }
 
-// N ranks become M: rank r takes the elements between r/M and (r + 1)/M of a line on which each
+// Plans N ranks on M: rank r takes the elements between r/M and (r + 1)/M of a line on which each
 // stored rank has the same length.
 Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
   const uint64_t stored = stored_.version().ranks;
@@ -181,7 +182,7 @@ Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
     const uint64_t begin = uint64_t{rank} * ranks_;
     const auto share = [&](uint64_t position) {
       const uint64_t part = std::min<uint64_t>(position > begin ? position - begin : 0, ranks_);
-      // elements * part / ranks_, exactly: that product could exceed 64 bits, and these do not.
+      // This is elements * part / ranks_ without overflow: that product could exceed 64 bits.
       return entry.elements / ranks_ * part + entry.elements % ranks_ * part / ranks_;
     };
     add(takes, rank, share(from), share(to) - share(from));
@@ -189,7 +190,7 @@ Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
   return Status();
 }
 
-// All ranks read all keys: a particle may be stored far from its cell.
+// Plans by key. All ranks read all keys, because a particle may be stored far from its cell.
 Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
                             Takes* takes) {
   const Layout& layout = stored_.contents().layout();
@@ -205,7 +206,7 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
   for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
     CAIRN_TRY_ASSIGN(entry, entry_of(rank, key_index));
     CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
-    if (entry.elements == 0) continue;  // its offset means nothing
+    if (entry.elements == 0) continue;  // its offset has no meaning
     CAIRN_TRY_ASSIGN(keys, IntegerReader::open(&stored_, area, entry.offset, entry.bytes, key));
     for (uint64_t i = 0; i < entry.elements; ++i) {
       CAIRN_TRY_ASSIGN(cell, keys.next());
@@ -216,7 +217,7 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
   return Status();
 }
 
-// The values of some cells, in this order of the cells.
+// Plans the values of some cells, in this order of the cells.
 Status Counted::plan_ragged(uint32_t index, const Section& cells, const Order& order,
                             Takes* takes) {
   const uint32_t over = *stored_.contents().layout().variable(index).over;

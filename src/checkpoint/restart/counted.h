@@ -1,6 +1,6 @@
-// Counted: which elements of counted variables a rank takes from a version, and their way into its
-// arrays. Lists of values go where the cells of their grid are now, particles with a key where
-// their cells are, others in order of the ranks.
+// Counted: finds the elements of counted variables that a rank takes from a version, and copies
+// them into its arrays. Lists of values follow the cells of their grid, particles with a key follow
+// their cells, and others come in order of the ranks.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace cairn::checkpoint {
 
-// Elements of a rank, one after the other.
+// Consecutive elements of a rank.
 struct Take {
   uint32_t rank = 0;
   uint64_t first = 0;
@@ -23,25 +23,26 @@ using Takes = std::vector<Take>;
 
 class Counted {
  public:
-  // `rank` of `ranks` that restart.
+  // Restarts as `rank` of `ranks`.
   Counted(StoredVersion* stored, const Definitions& definitions, uint32_t rank, uint32_t ranks)
       : stored_(*stored), definitions_(definitions), rank_(rank), ranks_(ranks) {}
 
-  // Finds what the rank takes of a stored variable, and verifies all that it reads for that.
+  // Finds the elements that the rank takes of a stored variable, and verifies everything read for
+  // that.
   Status plan(const MatchedVariable& matched);
-  // How many elements that is.
+  // Returns the number of these elements.
   [[nodiscard]] uint64_t count_of(uint32_t variable) const;
-  // Compares what will be taken with its checksums. EUCLEAN.
+  // Compares the bytes to be taken with their checksums. EUCLEAN.
   Status verify();
-  // Into an array of so many elements.
+  // Copies into an array of so many elements.
   Status copy(uint32_t variable, const ArrayPlace& array) {
     return copy(variable, takes_[variable], array);
   }
 
-  // All elements of a stored variable: lists in order of the cells in their global array, the last
-  // dimension the fastest, others in order of the ranks.
+  // Finds all elements of a stored variable: lists in order of the cells in their global array, the
+  // last dimension the fastest, others in order of the ranks.
   Result<Takes> find_all(uint32_t variable);
-  // Of a ragged variable those of some cells, in the same order.
+  // Finds the elements of some cells of a ragged variable, in the order of find_all().
   Result<Takes> find_lists(uint32_t variable, const Box& cells);
   // Verifies and copies some elements.
   Status read(uint32_t variable, const Takes& takes, const ArrayPlace& array);
@@ -65,7 +66,7 @@ class Counted {
   std::map<uint32_t, Directory> directories_;
   std::map<uint32_t, Takes> takes_;                        // by variable
   std::map<std::pair<uint32_t, uint32_t>, Takes> by_key_;  // by key and variable of cells
-  std::map<uint32_t, std::vector<bool>> needed_;  // blocks of extents, by rank
+  std::map<uint32_t, std::vector<bool>> needed_;           // blocks of extents, by rank
 };
 
 }  // namespace cairn::checkpoint

@@ -33,7 +33,7 @@ void CountedLine::begin(Takes takes) {
 Status CountedLine::read(uint64_t first, const ArrayPlace& array) {
   const uint64_t end = first + array.view.counts()[0];
   Takes some;
-  // The last one that begins before or at `first`.
+  // The last rank that begins before or at `first`.
   auto at = static_cast<size_t>(std::upper_bound(begins_.begin(), begins_.end(), first) -
                                 begins_.begin());
   for (at -= 1; at < takes_.size() && begins_[at] < end; ++at) {

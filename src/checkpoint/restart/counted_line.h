@@ -1,5 +1,5 @@
-// CountedLine: all elements of a counted variable of a version as one array, for programs that read
-// it without defining it.
+// CountedLine: presents all elements of a counted variable of a version as one array, to programs
+// that read it without defining it.
 #pragma once
 
 #include <optional>
@@ -10,27 +10,27 @@ namespace cairn::checkpoint {
 
 class CountedLine {
  public:
-  // `stored` stays where it is. EUCLEAN.
+  // Makes a line of all elements. `stored` stays where it is. EUCLEAN.
   static Result<std::unique_ptr<CountedLine>> find(StoredVersion* stored, uint32_t variable);
-  // Of a ragged variable: a line of those of some cells.
+  // Makes a line of the elements of some cells of a ragged variable.
   static Result<std::unique_ptr<CountedLine>> find_lists(StoredVersion* stored, uint32_t variable,
                                                          const Box& cells);
 
   [[nodiscard]] uint32_t variable() const { return variable_; }
-  // Of which cells; nothing: all of them.
+  // Returns the cells of the line; no value: all of them.
   [[nodiscard]] const std::optional<Box>& cells() const { return cells_; }
   [[nodiscard]] uint64_t elements() const { return begins_.back(); }
-  // Verifies and copies the elements of an array of one dimension from this one on; they lie on the
-  // line.
+  // Verifies and copies elements from `first` on, as many as the array of one dimension has; the
+  // line has them.
   Status read(uint64_t first, const ArrayPlace& array);
-  // How many elements each rank has.
+  // Returns the number of elements of each rank.
   static Result<std::vector<uint64_t>> counts(StoredVersion* stored, uint32_t variable);
-  // How many elements one rank has. EHOSTDOWN: its part is not here.
+  // Returns the number of elements of one rank. EHOSTDOWN: its part is not here.
   static Result<uint64_t> elements_of(StoredVersion* stored, uint32_t variable, uint32_t rank);
-  // Verifies and copies elements of one rank, from this one on. EINVAL: it has fewer.
+  // Verifies and copies elements of one rank, from `first` on. EINVAL: the rank has fewer.
   static Status read_rank(StoredVersion* stored, uint32_t variable, uint32_t rank, uint64_t first,
                           const ArrayPlace& array);
-  // Of all ranks, by variable; 0 for those of a fixed number.
+  // Returns the number of elements of all ranks, by variable; 0 for variables of a fixed number.
   static Result<std::vector<uint64_t>> totals(StoredVersion* stored);
 
  private:

@@ -8,7 +8,7 @@ Status for_each_tile(const Section& wanted, const Extents& stored,
                      const std::function<Status(const Section& part)>& visit) {
   if (is_empty(wanted)) return Status();
   const unsigned d = wanted.dimensions;
-  // How often the stored array lies before the part, in each dimension.
+  // The number of stored arrays before the part, in each dimension.
   Extents turn{};
   for (unsigned k = 0; k < d; ++k) {
     if (stored[k] == 0) return Status();

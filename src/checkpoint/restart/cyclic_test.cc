@@ -7,7 +7,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Each element of `wanted` comes once, from the stored element that it is to be, and to its place.
+// Checks that each element of `wanted` comes once, from the right stored element, and to its place.
 void check(const Box& wanted, const Extents& stored, const Extents& first) {
   std::map<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>> seen;
   const Status status = for_each_tile(section_of(wanted, first), stored, [&](const Section& part) {

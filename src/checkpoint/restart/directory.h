@@ -1,4 +1,4 @@
-// read_directory() says what a rank stored of counted variables, for Counted: arithmetic without a
+// Directory: decodes what a rank stored of counted variables, for Counted. Arithmetic without a
 // pool.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace cairn::checkpoint {
 
 using Directory = std::vector<DirectoryRecord>;
 
-// Bytes of the directory with which each extent begins.
+// Returns the size of the directory at the begin of each extent.
 uint64_t directory_bytes(const Contents& contents);
 
-// `bytes`: that many, of the extent of this rank, which has `extent_bytes`. EUCLEAN: an entry is of
-// another variable, or lies where the packing rule does not put it. What a rank has none of has an
-// offset that means nothing.
+// Decodes a directory. `bytes`: directory_bytes() of the rank's extent, which has `extent_bytes`.
+// EUCLEAN: an entry names another variable, or a place that the packing rule does not allow. A
+// variable without elements has an offset without meaning.
 Result<Directory> read_directory(const Contents& contents, const std::vector<uint8_t>& bytes,
                                  uint64_t extent_bytes, uint32_t rank);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t most_held = uint64_t{64} << 10;
 
-// The reader of the area, when the bytes are found right.
+// Returns the reader of the area once the bytes have been verified.
 Result<PartReader*> verify(StoredVersion* stored, const Area& area, uint64_t at, uint64_t bytes) {
   if (at > area.bytes || bytes > area.bytes - at)
     return fail(EUCLEAN, "bytes of rank %u lie beyond its area", area.rank);

@@ -1,5 +1,5 @@
-// IntegerReader reads the counts or cells of a rank, one after the other, for Counted. It holds few
-// of them: a record can say that there are many.
+// IntegerReader: reads the counts or cells of a rank, one after the other, for Counted. It holds
+// few of them at a time, because a record can claim that there are many.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class IntegerReader {
                                     uint64_t bytes, const Variable& variable);
 
   [[nodiscard]] bool is_over() const { return at_ == end_; }
-  // Not if it is over.
+  // Returns the next integer; not to be called at the end.
   Result<uint64_t> next();
 
  private:
@@ -39,7 +39,7 @@ class IntegerReader {
   size_t next_ = 0;  // in held_
 };
 
-// Bytes of an area, verified. EUCLEAN: they lie beyond it, or differ from their checksum.
+// Returns bytes of an area, verified. EUCLEAN: they lie beyond it, or differ from their checksum.
 Result<std::vector<uint8_t>> read_verified(StoredVersion* stored, const Area& area, uint64_t at,
                                            uint64_t bytes);
 

@@ -21,7 +21,7 @@ std::string type_text(Type type, uint64_t element_size) {
   return text;
 }
 
-// Has each dimension of `stored` elements, and not more than `whole`?
+// Returns true if each dimension of `stored` has elements, and not more than `whole`.
 bool is_within(const Box& stored, const Box& whole) {
   if (stored.dimensions != whole.dimensions) return false;
   for (unsigned k = 0; k < whole.dimensions; ++k)
@@ -29,7 +29,7 @@ bool is_within(const Box& stored, const Box& whole) {
   return true;
 }
 
-// "" or how the stored variable differs from the defined one.
+// Returns how the stored variable differs from the defined one, or "".
 std::string difference(const Definition& definition, const Contents& stored,
                        const Variable& variable, bool may_be_larger) {
   const ArrayView& view = definition.place.view;

@@ -1,4 +1,4 @@
-// Match: which stored variable each defined one is read from.
+// Match: finds the stored variable that each defined one is read from.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct Matches {
   std::vector<MatchedVariable> missing;  // optional ones
 };
 
-// All errors together. ENODATA: required variables are missing. EINVAL: types or shapes differ.
-// `may_be_larger`: what is defined may be larger than what is stored. Valid as long as
-// `definitions`.
+// Matches all variables and returns all errors together. ENODATA: required variables are missing.
+// EINVAL: types or shapes differ. `may_be_larger`: defined arrays may be larger than the stored
+// ones. The result is valid as long as `definitions`.
 Result<Matches> match(const Definitions& definitions, const Contents& stored,
                       bool may_be_larger = false);
 

@@ -1,4 +1,4 @@
-// NeededBlocks: the checksum blocks that a restart needs, by region, and whether they are right.
+// NeededBlocks: collects the checksum blocks that a restart needs, by region, and checks them.
 // Nodes compare the blocks of their own parts.
 #pragma once
 
@@ -13,10 +13,10 @@ class NeededBlocks {
  public:
   explicit NeededBlocks(StoredVersion* stored) : stored_(*stored) {}
 
-  // What `wanted` of a stored variable takes.
+  // Adds the blocks that `wanted` of a stored variable needs.
   Status add(uint32_t variable, const Section& wanted);
-  // Compares all of them with their checksums. EUCLEAN: a block or a list differs; the text says
-  // which. EIO and others of the medium.
+  // Compares all of them with their checksums. EUCLEAN: a block or a list differs; the text names
+  // it. EIO and other errors of the medium.
   Status verify();
   [[nodiscard]] uint64_t blocks() const;
 

@@ -5,16 +5,17 @@
 namespace cairn::checkpoint {
 namespace {
 
-// A rank's blocks of one array, above which a list of them would not fit into memory.
+// The number of a rank's blocks of one array above which their list would not fit into memory.
 constexpr uint64_t most_blocks = uint64_t{1} << 22;
 
-// The elements of a rank that count.
+// Returns the elements of a rank that count.
 Result<std::vector<Box>> own_pieces(const Decomposition& decomposition, uint32_t rank) {
-  if (decomposition.elements_of(rank) == 0) return std::vector<Box>();  // no box is a scalar's, too
+  // An empty list of boxes also stands for a scalar.
+  if (decomposition.elements_of(rank) == 0) return std::vector<Box>();
   const Section own = decomposition.section_of(rank);
   CAIRN_TRY_ASSIGN(pieces, boxes_of(own, most_blocks));
   if (decomposition.owner() == Owner::nobody) return pieces;
-  // This rank has all of them: the others are those that count before it.
+  // This rank has all elements of `own`; the other holders count before it.
   for (const uint32_t other : decomposition.holders_of(own)) {
     if (other == rank) continue;
     CAIRN_TRY_ASSIGN(boxes, boxes_of(decomposition.section_of(other), most_blocks));
@@ -35,7 +36,8 @@ Result<std::vector<Box>> part_pieces(StoredVersion* stored, uint32_t variable, u
     join(&own);
     pieces.insert(pieces.end(), own.begin(), own.end());
   }
-  // Where boxes overlap, a piece stays in that of its rank: a read of it needs no other rank then.
+  // Overlapping boxes are not joined, so that a piece stays in its rank's box and a read of it
+  // needs no other rank.
   if (decomposition.owner() == Owner::nobody) join(&pieces);
   return pieces;
 }

@@ -1,5 +1,5 @@
-// part_pieces() says which elements of a variable a part of a version has, for programs that write
-// the parts of several hosts to one file.
+// PartPieces: finds the elements of a variable that a part of a version has, for programs that
+// write the parts of several hosts to one file.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace cairn::checkpoint {
 
-// Disjoint boxes, as few as the ranks' blocks make. The pieces of all parts are the whole array:
-// where boxes of ranks overlap, an element is of the part whose rank counts. `variable` is not
-// counted. EHOSTDOWN: the part is not here, and only it says whose ranks it has.
+// Returns disjoint boxes, as few as the ranks' blocks allow. The pieces of all parts make up the
+// whole array: where boxes of ranks overlap, an element belongs to the part whose rank counts.
+// `variable` is not counted. EHOSTDOWN: the part is not here, and only it names its ranks.
 Result<std::vector<Box>> part_pieces(StoredVersion* stored, uint32_t variable, uint32_t part);
 
 }  // namespace cairn::checkpoint

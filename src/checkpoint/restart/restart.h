@@ -1,5 +1,5 @@
-// Restart: finds the version to continue, verifies what this rank needs of it, and copies it into
-// its arrays. All ranks of all nodes restore the same version, or none.
+// Restart: finds the version to continue, verifies the bytes that this rank needs of it, and copies
+// them into its arrays. All ranks of all nodes restore the same version, or none.
 #pragma once
 
 #include <optional>
@@ -19,20 +19,20 @@ struct RestartRequest {
   std::optional<int64_t> number;  // the user's; nothing: the latest
   bool fills_halo = false;
   bool is_cyclic = false;     // arrays may be larger than what is stored (cyclic.h)
-  bool verifies_all = false;  // also what is not defined
+  bool verifies_all = false;  // also variables that are not defined
   uint32_t max_attempts = 5;
-  std::string way_back;  // for texts: how damaged versions are had
-  // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
-  // version `continued`, whose attempts do not count then; 0: the run continues none.
+  std::string way_back;  // for texts: how to get damaged versions back
+  // A restart from the latest version skips sequences in (continued, passed_to]. The run continues
+  // the version `continued`, whose attempts do not count then; 0: the run continues none.
   uint64_t continued = 0;
   uint64_t passed_to = 0;
   std::string lower;        // the directory of copies; empty: there is none
-  SkippedVersions skipped;  // before the restart: what was damaged in lower when the run began
+  SkippedVersions skipped;  // versions that were damaged in lower when the run began
 
   [[nodiscard]] bool passes(uint64_t sequence) const {
     return !number && sequence > continued && sequence <= passed_to;
   }
-  // The run begins anew: versions of other runs are not looked at.
+  // Returns true if the run begins anew: versions of other runs are skipped.
   [[nodiscard]] bool is_anew() const { return !number && continued == 0 && passed_to != 0; }
 };
 
@@ -41,12 +41,12 @@ struct RestartReport {
   uint32_t attempts = 0;
   uint64_t bytes = 0;
   std::string attributes;    // of the version
-  uint32_t skipped = 0;      // newer versions that could not be had
-  std::string why;           // of the newest of them
+  uint32_t skipped = 0;      // newer versions that could not be read
+  std::string why;           // reason of the newest of them
   bool has_damage = false;   // one of them is damaged or incomplete
   uint32_t missing = 0;      // optional variables
   uint32_t from_copies = 0;  // parts that were read from copies
-  std::string why_copies;    // of one of them
+  std::string why_copies;    // reason for one of them
   SkippedVersions all_skipped;
 };
 
@@ -55,18 +55,19 @@ class Restart {
   Restart(Run* run, Shelf* shelf, const Catalogue* catalogue, const Definitions* definitions)
       : run_(*run), shelf_(*shelf), catalogue_(*catalogue), definitions_(*definitions) {}
 
-  // Both wait for all ranks, which get the same result. `arrived`: as for Run::meet(). ENOENT:
-  // there is no such version; the text says why. EEXIST: there are versions, and none of them is
-  // to be had; the text says why. EHOSTDOWN: the run lacks the pool of a node, which the text
-  // names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
-  // Looks at records only.
+  // Both test() and read() wait for all ranks, which get the same result. `arrived`: as for
+  // Run::meet(). ENOENT: there is no such version; the text has the reason. EEXIST: there are
+  // versions, and none of them is available; the text has the reason. EHOSTDOWN: the run lacks the
+  // pool of a node, which the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
+  //
+  // test() reads only records.
   Result<RestartReport> test(const RestartRequest& request, uint64_t arrived);
-  // Fills the arrays. EIO: the version that was asked for is damaged. Every other error comes
-  // before an array is touched.
+  // Fills the arrays. EIO: the requested version is damaged. Every other error occurs before an
+  // array is touched.
   Result<RestartReport> read(const RestartRequest& request, uint64_t arrived);
 
-  // The newest version of this number in the line; without a number the newest whose attempts are
-  // below the limit. One process by itself. ENOENT, EEXIST.
+  // Finds the newest version of this number in the line; without a number the newest whose attempts
+  // are below the limit. Called by one process alone. ENOENT, EEXIST.
   Result<StoredVersion> find(const RestartRequest& request);
 
  private:
@@ -79,7 +80,7 @@ class Restart {
     std::optional<Counted> counted;
     std::vector<ArrayPlace> unset;  // of matches.missing
   };
-  // What one rank finds: 0, or the worst of all ranks wins.
+  // The finding of one rank: 0, or the worst of all ranks wins.
   enum class Finding : int64_t { right = 0, damaged = 1, failed = 2 };
 
   Result<std::vector<KnownVersion>> candidates(const RestartRequest& request,
@@ -105,15 +106,15 @@ class Restart {
   Status count_attempt(Slot* slot) const;
   static void tell_for(uint32_t rank, int error, const std::string& shared);
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
-  // This run's own does not count.
+  // Returns the attempts without this run's own.
   uint32_t attempts_of(const KnownVersion& known);
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                        RestartReport* report);
   [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;
 
   std::optional<LowerSet> lower_;
-  bool lacks_node_ = false;  // of the last candidates(): one of them is on a node that is not here
-  bool has_versions_ = false;  // there were any, whether they can be had or not
+  bool lacks_node_ = false;    // a version of the last candidates() is on a node that is not here
+  bool has_versions_ = false;  // there were versions, available or not
 
   Run& run_;
   Shelf& shelf_;

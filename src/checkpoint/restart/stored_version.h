@@ -1,5 +1,5 @@
-// StoredVersion: a committed version whose bytes are read, wherever its parts or their copies lie.
-// The slots that this node has of it are not used again meanwhile.
+// StoredVersion: reads the bytes of a committed version, wherever its parts or their copies lie.
+// The slots that this node has of it are not reused meanwhile.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace cairn::checkpoint {
 
-// From where versions are read.
+// The places that versions are read from.
 struct Stores {
   const SetFile* set = nullptr;
   Shelf* shelf = nullptr;
@@ -23,45 +23,48 @@ struct Stores {
 
 class StoredVersion {
  public:
-  // What is damaged in a pool comes from its copy in another node's pool, and then from lower. That
-  // may show later. EUCLEAN: it is damaged, or its layout is. ESTALE: the slot holds another
-  // version by now.
+  // Opens a version. Damaged parts in a pool are read from their copy in another node's pool, and
+  // then from lower; damage may also show later. EUCLEAN: the version or its layout is damaged.
+  // ESTALE: the slot holds another version by now.
   static Result<StoredVersion> open(const Stores& stores, const KnownVersion& known);
 
   [[nodiscard]] const VersionRecord& version() const { return manifest_.version(); }
   [[nodiscard]] std::string_view attributes() const { return manifest_.attributes(); }
   [[nodiscard]] const Contents& contents() const { return contents_; }
   [[nodiscard]] uint64_t bytes() const;  // of all ranks
-  // Whose manifest was read; null: this node has no part of the version.
+  // Returns the slot whose manifest was read; null: this node has no part of the version.
   [[nodiscard]] Slot* slot() const { return slots_.empty() ? nullptr : slots_.front().slot; }
-  // Parts of which this rank takes bytes from a copy, as far as it knows by now.
+  // Returns the number of parts of which this rank reads bytes from a copy, as far as known.
   [[nodiscard]] uint32_t parts_from_copies() const;
-  // What was wrong with one of those that are there themselves, or "".
+  // Returns the fault of one of these parts that are there themselves, or "".
   [[nodiscard]] std::string why_copies() const;
 
   // i < version().parts.
   [[nodiscard]] const PartRecord& part(uint32_t i) const { return parts_[i].record; }
-  // Which of its parts are to be had: itself, as a copy, or not at all.
+  // Tells which of its parts are available: the part itself, a copy, or neither.
   enum class Presence { none, own, copy };
   [[nodiscard]] Presence presence_of(uint32_t part) const;
-  // Ascending, unless the part is not regular. EHOSTDOWN: then, if it is not to be had.
+  // Returns the ranks of a part, ascending unless the part is irregular. EHOSTDOWN: it is
+  // irregular and not available.
   Result<std::vector<uint32_t>> ranks_of(uint32_t part);
 
-  // Where rank's piece of a variable lies in its region; nothing: it has none. EOVERFLOW.
+  // Returns the place of the rank's piece of a variable in its region; no value: it has none.
+  // EOVERFLOW.
   Result<std::optional<Piece>> piece_of(uint32_t rank, uint32_t variable);
-  // EUCLEAN: the roots of the rank's part are damaged. EIO and others of the node that has them.
+  // Returns the rank's region. EUCLEAN: the roots of the rank's part are damaged. EIO and other
+  // errors of the node that has them.
   Result<Area> region_of(uint32_t rank);
   Result<Area> extent_of(uint32_t rank);
   Result<PartReader*> reader_of(uint32_t rank);
 
-  // Is it still committed? ESTALE.
+  // Returns ESTALE if the version is no longer committed.
   Status check();
 
  private:
-  // Where a part is, or its copy.
+  // The place of a part, or of its copy.
   struct Source {
     uint32_t node = 0;
-    Slot* slot = nullptr;  // of this node; null: its leader is asked
+    Slot* slot = nullptr;  // on this node; null: another node's leader is asked
     bool is_copy = false;
     bool is_in_lower = false;
     uint64_t told_bytes = max_data_file;  // size of its data file, once the leader has told it
@@ -76,7 +79,8 @@ class StoredVersion {
     bool has_roots = false;
     std::vector<RootRecord> roots;
     std::unique_ptr<PartReader> reader;
-    std::unique_ptr<std::string> why = std::make_unique<std::string>();  // a copy stands in for it
+    // The reason why a copy replaces the part.
+    std::unique_ptr<std::string> why = std::make_unique<std::string>();
   };
   struct Held {
     Slot* slot = nullptr;
@@ -108,12 +112,12 @@ class StoredVersion {
 
   std::vector<Held> slots_;
   Exchange* exchange_ = nullptr;
-  uint32_t first_node_ = 0;        // that was asked for the manifest, where no slot is held
+  uint32_t first_node_ = 0;        // the node that was asked for the manifest, if no slot is held
   uint64_t first_data_bytes_ = 0;  // of that node's data file
   Manifest manifest_;
   Contents contents_;
   std::vector<Part> parts_;
-  size_t last_part_ = 0;                // in which a rank was found
+  size_t last_part_ = 0;                // the part in which a rank was found last
   std::map<uint32_t, Packed> packed_;   // by rank
   std::unique_ptr<BlockCache> blocks_;  // of other nodes
   std::unique_ptr<LowerSource> lower_;  // null: there is none

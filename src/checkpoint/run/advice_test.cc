@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t second = 1'000'000'000;
 
-// The share of time that is lost, by Daly's complete model: restarts take no time.
+// Returns the share of time that is lost, by Daly's complete model: restarts take no time.
 double loss(double interval, double cost, double mtbf) {
   return mtbf * (std::exp(interval / mtbf) - 1) / (interval - cost);
 }
@@ -21,11 +21,11 @@ TEST(Advice, IsTheCheapestInterval) {
       const double advised = static_cast<double>(advised_interval_ns(ns(cost), ns(mtbf))) /
                              static_cast<double>(second);
       const double best = loss(advised, cost, mtbf);
-      // Nothing far from it is better.
+      // Intervals far from it are not better.
       EXPECT_LE(best, loss(advised * 1.2, cost, mtbf)) << cost << " " << mtbf;
       EXPECT_LE(best, loss(std::max(advised * 0.8, cost * 1.01), cost, mtbf))
           << cost << " " << mtbf;
-      // Young's is near.
+      // Young's interval is near.
       EXPECT_NEAR(advised / std::sqrt(2 * cost * mtbf), 1, 0.25);
     }
   }

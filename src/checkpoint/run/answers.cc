@@ -13,13 +13,13 @@ constexpr uint64_t says_yes = 2;
 constexpr unsigned step_shift = 3;
 constexpr unsigned call_shift = 24;
 constexpr uint64_t step_mask = (uint64_t{1} << (call_shift - step_shift)) - 1;
-// At calls whose answers nodes exchange: in place of the check of a step.
+// Replaces the check of a step at calls whose answers nodes exchange.
 constexpr uint64_t says_fault = uint64_t{1} << step_shift;
 
-// Ranks look at each other once in so many calls.
+// Ranks check on each other once in so many calls.
 constexpr uint64_t calls_between_looks = set_answers / 2;
 
-// Some bits of a step, so that ranks whose steps differ find out.
+// Returns some bits of a step, by which ranks with different steps detect it.
 uint64_t check_of(int64_t step) {
   const auto bits = static_cast<uint64_t>(step) * 0x9e3779b97f4a7c15U;
   return bits >> 40 & step_mask;
@@ -27,11 +27,11 @@ uint64_t check_of(int64_t step) {
 
 }  // namespace
 
-// A word is used again after 64 calls. At calls 32, 64, ... all ranks have passed what is used
-// again until the next look.
+// Waits before words are reused: a word is used again after 64 calls. At calls 32, 64, ... all
+// ranks have passed the words that are reused until the next check.
 Status Answers::wait_for_the_slowest() {
   if (calls_ <= calls_between_looks) return Status();
-  // With several nodes a word may be said `lag` calls ahead.
+  // An answer may, with several nodes, be stored `lag` calls ahead.
   const uint64_t least = calls_ - calls_between_looks + (run_.exchange() == nullptr ? 0 : lag);
   Patience patience;
   for (uint32_t rank = 0; rank < run_.ranks();) {
@@ -41,7 +41,7 @@ Status Answers::wait_for_the_slowest() {
                words_.member(rank, RunWords::calls).load() < least) {
       return fail(EOWNERDEAD, "rank %u was killed, or has left", run_.number_of(rank));
     } else if (run_.exchange() != nullptr && run_.is_leader() && work_) {
-      work_().ignore();  // who waits for the version is told of its error
+      work_().ignore();  // waiters for the version get its error
     }
   }
   return Status();
@@ -52,7 +52,7 @@ bool Answers::decide() {
   const uint64_t now = coarse_monotonic_ns();
   const uint64_t due = words_.due().load();
   if (due == 0) {
-    note_version();  // counts from the first call
+    note_version();  // the interval starts at the first call
     return false;
   }
   return now >= due;
@@ -94,8 +94,8 @@ Result<bool> Answers::need_of_node(int64_t step) {
   return (held & says_yes) != 0;
 }
 
-// Calls between those at which nodes tell each other: the answer is no, and steps are compared as
-// on one node.
+// Answers between the calls at which nodes exchange: the answer is no, and steps are compared as on
+// one node.
 Result<bool> Answers::need_of_nodes(int64_t step) {
   const bool leads = run_.is_leader();
   // An error of the version must not keep this leader from telling the others.
@@ -113,7 +113,7 @@ Result<bool> Answers::need_of_nodes(int64_t step) {
                   static_cast<long long>(step), static_cast<unsigned long long>(calls_));
     return false;
   }
-  if (leads && calls_ == lag) say(calls_, 0);  // nothing was told before
+  if (leads && calls_ == lag) say(calls_, 0);  // there is no earlier result
   if (leads) CAIRN_TRY(begin_gather(step));
   Patience patience;
   for (bool looks = true; words_.answer(calls_).load() >> call_shift != calls_;) {
@@ -141,7 +141,7 @@ Status Answers::begin_gather(int64_t step) {
   return Status();
 }
 
-// True: nothing is under way any more.
+// Returns true if no gather is in progress.
 Result<bool> Answers::test_gather() {
   if (!is_gathering_) return true;
   CAIRN_TRY_ASSIGN(is_complete, run_.exchange()->test_gather(Exchange::Channel::need));

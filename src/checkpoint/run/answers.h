@@ -1,6 +1,6 @@
-// Answers: is a checkpoint due? On one node the first rank that asks at a call decides, and the
-// others read what it said. On several nodes the leaders tell each other at every `lag`-th call
-// whether one is due, and what they come to holds `lag` calls later.
+// Answers: decides whether a checkpoint is due. On one node the first rank that asks at a call
+// decides, and the others read its answer. On several nodes the leaders tell each other at every
+// `lag`-th call whether one is due, and their result holds `lag` calls later.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,27 @@ namespace cairn::checkpoint {
 
 class Answers {
  public:
-  // `interval_ns` since the last version began; 0: never by time.
+  // A checkpoint is due `interval_ns` after the last version began; 0: never by time.
   Answers(Run* run, uint64_t interval_ns)
       : run_(*run), words_(run->words()), interval_ns_(interval_ns) {}
 
   static constexpr uint64_t lag = 4;
-  // What else a leader of several nodes goes on with, while it waits. Its errors are not this
-  // object's: whoever asks for what it works on is told of them.
+  // Sets further work for a leader of several nodes to do while it waits. Errors of this work are
+  // not returned here, but to the callers that ask for its result.
   void proceed_with(std::function<Status()> work) { work_ = std::move(work); }
 
-  // Waits only for a rank that is more than 63 calls behind; with several nodes, for one that is
-  // more than `lag` calls behind. EINVAL: another rank asks with another step at this call.
-  // EOWNERDEAD.
+  // Answers the question at this call. Waits only for a rank that is more than 63 calls behind;
+  // with several nodes, for one that is more than `lag` calls behind. EINVAL: another rank asks
+  // with another step at this call. EOWNERDEAD.
   Result<bool> need(int64_t step);
-  // A leader of several nodes waits for what it has begun: the other leaders have, too, and the
-  // messages must not arrive in memory that is gone.
+  // Waits for the gathers that a leader of several nodes has begun: the other leaders have begun
+  // them too, and messages must not arrive in freed memory.
   Status finish();
-  // A version begins: the next one is due after the interval.
+  // Records that a version begins: the next one is due after the interval.
   void note_version();
 
  private:
-  // What a node tells the others at a call.
+  // The message of a node to the others at a call.
   struct NodeWish {
     uint64_t call;
     uint64_t check;  // of the step

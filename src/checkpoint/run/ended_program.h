@@ -1,4 +1,4 @@
-// What `cairn run` saw of its program's end, for the attempts of the runs that it belonged to.
+// EndedProgram: records how the program of a `cairn run` ended, for the attempts of its runs.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace cairn::checkpoint {
 
-// The word by which a member of a run knows its `cairn run`: of the text CAIRN_RUN; 0: it has none.
+// Returns the word by which a member of a run knows its `cairn run`, from the text CAIRN_RUN; 0: it
+// has none.
 uint64_t launcher_of(std::string_view cairn_run);
 
-// Notes it for each set whose last run had a member of this launcher. A set that is damaged, or
-// that another run uses by now, is left as it is.
+// Records the end for each set whose last run had a member of this launcher. A set that is damaged,
+// or in use by another run, stays as it is.
 Status note_ended_program(file::FileSystem& fs, uint64_t launcher, RunEnd end);
 
 }  // namespace cairn::checkpoint

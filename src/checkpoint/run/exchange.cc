@@ -11,7 +11,7 @@ constexpr uint64_t longest_blob = uint64_t{1} << 30;
 
 using Gather = std::function<Status(const void* bytes, size_t size, void* all)>;
 
-// First the lengths, then all blobs filled up to the longest.
+// Gathers the lengths first, then all blobs padded to the longest.
 Result<Blobs> gather_blobs_by(uint32_t nodes, const std::vector<uint8_t>& own,
                               const Gather& gather_fixed) {
   const uint64_t length = own.size();

@@ -8,7 +8,8 @@ namespace cairn::checkpoint {
 
 class Patience {
  public:
-  // Pauses: spins at first, then sleeps. True: it is time to look whether ranks are alive.
+  // Pauses: spins at first, then sleeps. Returns true when the caller should check whether ranks
+  // are alive.
   bool pause() {
     ++rounds_;
     if (rounds_ < spins) {

@@ -59,7 +59,7 @@ Result<std::unique_ptr<Run>> Run::enter(SetFile& set, const RunMember& member,
   std::unique_ptr<Run> run(new Run(set, member, settle));
   CAIRN_TRY_ASSIGN(words, RunWords::find(set));
   run->words_ = words;
-  // Ranks of the run before, by the same processes, may be about to leave.
+  // Ranks of the run before, in the same processes, may be about to leave.
   Patience patience;
   const uint64_t until = coarse_monotonic_ns() + member.timeout_ms * ns_of_ms;
   for (;;) {
@@ -79,11 +79,11 @@ Result<std::unique_ptr<Run>> Run::begin(SetFile& set, const RunMember& member,
 }
 
 Run::~Run() {
-  // To the others, a process that leaves without end() is a killed one.
+  // The others take a process that leaves without end() for a killed one.
   if (is_member_) pool().store(words_.member(member_.rank, RunWords::lane), 0);
 }
 
-// Is there a run of others?
+// Checks for a run of other processes.
 Status Run::check_others() const {
   const bool is_ours = words_.uuid_at(RunWords::key) == member_.key;
   for (uint32_t rank = 0; rank < max_ranks_of_part; ++rank) {
@@ -109,7 +109,7 @@ Status Run::check_others() const {
   return Status();
 }
 
-// Nobody is a member: the words mean nothing.
+// Clears the words, which mean nothing without members.
 void Run::clear() {
   const auto clear_word = [this](persist::Word& word) {
     if (word.load() != 0) pool().store(word, 0);
@@ -145,7 +145,7 @@ Status Run::join() {
   return settle_if_complete();
 }
 
-// All ranks are there: the run begins. Under the lock.
+// Starts the run when all ranks are there. Called under the lock.
 Status Run::settle_if_complete() {
   persist::Word& state = words_.run(RunWords::state);
   if (state_of(state.load()) != RunState::assembling) return Status();
@@ -161,7 +161,7 @@ Status Run::settle_if_complete() {
   return Status();
 }
 
-// Names the ranks that are not there.
+// Returns the error with the ranks that are missing.
 Status Run::missing(int error) const {
   std::string who;
   uint32_t count = 0;
@@ -183,7 +183,7 @@ Status Run::wait() {
     if (state_of(word) == RunState::failed)
       return fail(static_cast<int>(word >> 8), "another rank could not begin the run");
     if (!patience.pause()) continue;
-    // The rank that came last may have been killed before it began the run.
+    // The last rank to arrive may have been killed before it started the run.
     CAIRN_TRY(locked([&] { return settle_if_complete(); }));
     if (coarse_monotonic_ns() > until &&
         state_of(words_.run(RunWords::state).load()) == RunState::assembling)
@@ -197,7 +197,7 @@ int64_t Run::greatest() const {
   return most;
 }
 
-// Why a rank that has not come to this meeting never will; ok: it may.
+// Returns why an absent rank will never come to this meeting; ok: it may come.
 Status Run::look_at_absent(uint32_t rank, uint64_t arrived) const {
   Status status;
   if (words_.member(rank, RunWords::arrival).load() > arrived) {
@@ -206,11 +206,11 @@ Status Run::look_at_absent(uint32_t rank, uint64_t arrived) const {
   } else if (is_gone(rank)) {
     status = fail(EOWNERDEAD, "rank %u was killed, or has left", number_of(rank));
   }
-  // It may have come meanwhile, and have done all that.
+  // The rank may have come meanwhile, before it left or died.
   return words_.member(rank, RunWords::meeting).load() >> 8 >= meetings_ ? Status() : status;
 }
 
-// Are all ranks in this meeting, or can it never come to that?
+// Checks whether all ranks are in this meeting, or never can be.
 Status Run::look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) const {
   *all_here = true;
   for (uint32_t rank = 0; rank < member_.ranks; ++rank) {
@@ -268,7 +268,7 @@ Result<int64_t> Run::meet_all(Purpose purpose, int64_t value, uint64_t arrived) 
 
 namespace {
 
-// What a node's leader tells the others of a meeting.
+// A leader's message to the others about a meeting.
 struct NodeSays {
   int64_t value;
   uint64_t meeting;
@@ -280,7 +280,8 @@ constexpr unsigned fault_node_shift = 32;
 
 }  // namespace
 
-// The leader waits for the ranks of its node, then for the other leaders, and says the result.
+// Meets with other nodes: the leader waits for the ranks of its node, then for the other leaders,
+// and stores the result.
 Result<int64_t> Run::meet_nodes(Purpose purpose, int64_t value, uint64_t arrived) {
   come_to_meeting(purpose, value);
   persist::Word& met = words_.meetings(RunWords::met);

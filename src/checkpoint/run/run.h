@@ -1,6 +1,6 @@
-// Run: the processes from one init to their end. A process is a member of it from begin() on, until
-// end() or its death. The words that it uses are those of this node's processes; where the run has
-// several nodes, the leaders of the nodes exchange what these come to.
+// Run: the processes between a common init and their end. A process is a member from begin() until
+// end() or its death. Ranks of one node share words; if the run has several nodes, their leaders
+// exchange the results.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace cairn::checkpoint {
 
-// Who begins a run.
+// The parameters of a process that begins a run.
 struct RunMember {
-  Uuid key{};                    // the same for all ranks of this run, and for nobody else now
+  Uuid key{};                    // the same for all ranks of this run, and for no other run now
   uint32_t rank = 0;             // among those of this node
   uint32_t ranks = 1;            // of this node
-  uint32_t timeout_ms = 60'000;  // for the others to come
+  uint32_t timeout_ms = 60'000;  // time for the others to arrive
   uint64_t launcher = 0;         // launcher_of() its `cairn run`
-  // Of a run on several nodes. `numbers`: the ranks of this node in the job, ascending.
+  // These describe a run on several nodes. `numbers`: the ranks of this node in the job, ascending.
   Exchange* exchange = nullptr;
   std::vector<uint32_t> numbers;
   uint32_t all_ranks = 0;
@@ -28,15 +28,16 @@ struct RunMember {
 
 class Run {
  public:
-  // Does what is due between two runs, under the lock of the set, and returns the greatest sequence
-  // that was ever used.
+  // Performs the steps that are due between two runs, under the lock of the set, and returns the
+  // greatest sequence ever used.
   using Settle = std::function<Result<uint64_t>()>;
 
   // Waits until all ranks are there. EBUSY: another run uses the set. ETIMEDOUT, EOWNERDEAD: ranks
-  // did not come, or were killed meanwhile. What `settle` fails with, all ranks get.
+  // did not come, or were killed meanwhile. All ranks get the error with which `settle` fails.
   static Result<std::unique_ptr<Run>> begin(SetFile& set, const RunMember& member,
                                             const Settle& settle);
-  // The first half: enters this process. Then wait() until the run is running.
+  // The first half of begin(): enters this process. The caller then calls wait() until the run is
+  // running.
   static Result<std::unique_ptr<Run>> enter(SetFile& set, const RunMember& member,
                                             const Settle& settle);
   Status wait();
@@ -47,12 +48,12 @@ class Run {
 
   [[nodiscard]] uint32_t rank() const { return member_.rank; }
   [[nodiscard]] uint32_t ranks() const { return member_.ranks; }
-  // In the job.
+  // Returns the rank's number in the job.
   [[nodiscard]] uint32_t number_of(uint32_t rank) const {
     return exchange() == nullptr ? rank : member_.numbers[rank];
   }
   [[nodiscard]] uint32_t number() const { return number_of(rank()); }
-  // Is a rank of the job one of this node?
+  // Returns true if a rank of the job is one of this node.
   [[nodiscard]] bool is_here(uint32_t number) const {
     return exchange() == nullptr ||
            std::binary_search(member_.numbers.begin(), member_.numbers.end(), number);
@@ -60,9 +61,9 @@ class Run {
   [[nodiscard]] uint32_t all_ranks() const {
     return exchange() == nullptr ? ranks() : member_.all_ranks;
   }
-  // The numbers of this node's ranks.
+  // Returns the numbers of this node's ranks.
   [[nodiscard]] std::vector<uint32_t> numbers() const;
-  // Null: the run has one node.
+  // Returns null if the run has one node.
   [[nodiscard]] Exchange* exchange() const { return member_.exchange; }
   [[nodiscard]] bool is_leader() const { return rank() == 0; }
   [[nodiscard]] uint32_t node() const { return exchange() == nullptr ? 0 : exchange()->node(); }
@@ -70,41 +71,40 @@ class Run {
   [[nodiscard]] SetFile& set() const { return set_; }
   [[nodiscard]] const RunWords& words() const { return words_; }
   [[nodiscard]] Uuid uuid() const;
-  // The greatest sequence that was used before this run.
+  // Returns the greatest sequence that was used before this run.
   [[nodiscard]] uint64_t last_sequence() const {
     const uint64_t here = exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : 0;
     return std::max(here, last_sequence_);
   }
-  // Of all nodes, and of lower; on all ranks.
+  // Sets the greatest sequence of all nodes, and of lower; called on all ranks.
   void set_last_sequence(uint64_t sequence) { last_sequence_ = sequence; }
 
-  // Has the rank left or died? Its lane is recovered then.
+  // Returns true if the rank has left or died; its lane is recovered then.
   [[nodiscard]] bool is_gone(uint32_t rank) const;
-  // Does `work` under the lock of the set, which is void with its owner.
+  // Runs `work` under the lock of the set. The lock is void when its owner dies.
   Status locked(const std::function<Status()>& work) const;
 
-  // What all ranks do together.
+  // The occasions on which all ranks meet.
   enum class Purpose : uint8_t { agree = 1, restart = 2, leave = 3, exit = 4, copy = 5, drop = 6 };
-  // The values of all ranks are there: what they come to. Called once, under the lock, by whichever
-  // rank comes last.
+  // Evaluates the values of all ranks. The last rank to arrive calls it once, under the lock.
   using Evaluate = std::function<int64_t()>;
-  // Waits until all ranks have met for this purpose and returns what `evaluate` said. `arrived`:
-  // the sequence at which this rank last arrived. EINVAL: another rank does something else.
-  // EOWNERDEAD.
+  // Waits until all ranks have met for this purpose and returns the result of `evaluate`.
+  // `arrived`: the sequence at which this rank last arrived. EINVAL: another rank meets for another
+  // purpose. EOWNERDEAD.
   Result<int64_t> meet(Purpose purpose, int64_t value, uint64_t arrived, const Evaluate& evaluate);
-  // All ranks of all nodes: the greatest of their values. With several nodes no version is being
-  // decided meanwhile.
+  // All ranks of all nodes: returns the greatest of their values. With several nodes, no version is
+  // being decided meanwhile.
   Result<int64_t> meet_all(Purpose purpose, int64_t value, uint64_t arrived);
-  // The greatest value of all ranks of this node, as an evaluation.
+  // Evaluates to the greatest value of all ranks of this node.
   [[nodiscard]] int64_t greatest() const;
-  // That this rank has come to; the same on all ranks between two of them.
+  // Number of meetings this rank has entered. Equal on all ranks outside a meeting.
   [[nodiscard]] uint64_t meetings() const { return meetings_; }
-  // A rank's value of the meeting in progress.
+  // Returns a rank's value in the meeting in progress.
   [[nodiscard]] int64_t value_of(uint32_t rank) const {
     return static_cast<int64_t>(words_.member(rank, RunWords::said).load());
   }
 
-  // Leaves. `clean` is called under the lock if this was the last member.
+  // Leaves the run. The last member calls `clean` under the lock.
   Status end(const std::function<Status()>& clean);
 
  private:

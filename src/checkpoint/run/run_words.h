@@ -29,7 +29,7 @@ class RunWords {
   enum OfMember : unsigned { lane, arrival, calls, meeting, said, length, uncopied, launcher };
 
   RunWords() = default;
-  // The words stay where they are as long as the set is open.
+  // Finds the words; they stay where they are while the set is open.
   static Result<RunWords> find(const SetFile& set);
 
   [[nodiscard]] Uuid run_uuid() const { return uuid_at(OfRun::uuid); }

@@ -1,4 +1,5 @@
-// What a process that is in no run may ask of a set: its lock, and whether a run uses it.
+// Set users: gives a process that is in no run the lock of a set, and tells it whether a run uses
+// the set.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ struct SetUser {
   std::string command;
 };
 
-// A process whose run uses the set now; nothing: no run does.
+// Returns a process whose run uses the set now; no value if no run does.
 Result<std::optional<SetUser>> find_user(const SetFile& set);
 
-// EBUSY: a run uses it; the text names a process.
+// Returns EBUSY if a run uses the set; the text names a process.
 Status check_unused(const SetFile& set);
 
-// Does `work` under the lock of the set, with which runs begin and end.
+// Runs `work` under the lock of the set, with which runs begin and end.
 Status with_set_lock(const SetFile& set, const std::function<Status()>& work);
 
 }  // namespace cairn::checkpoint

@@ -24,7 +24,7 @@ class EitherPart : public PartReader {
     if (status.ok() || !is_of_medium(status)) return status;
     const SavedFailure saved(status);
     if (why_.empty()) why_ = saved.text();
-    // Without the list of checksums no block can be told from another one.
+    // A damaged block cannot be told from a good one without the list of checksums.
     if (!first_->verify(area, {}).ok()) return take_second(area, blocks, saved);
     for (const Blocks& range : blocks) CAIRN_TRY(verify_range(area, range, saved));
     return Status();
@@ -46,7 +46,7 @@ class EitherPart : public PartReader {
   }
 
  private:
-  // Halves the range until what is damaged stands alone.
+  // Halves the range until each damaged block stands alone.
   Status verify_range(const Area& area, const Blocks& range, const SavedFailure& why) {
     const Status status = first_->verify(area, {range});
     if (status.ok() || !is_of_medium(status)) return status;
@@ -56,7 +56,7 @@ class EitherPart : public PartReader {
     return verify_range(area, {range.first + half, range.count - half}, why);
   }
 
-  // Where neither is right, the text tells of both.
+  // Reads blocks from the second part; if both are damaged, the text describes both.
   Status take_second(const Area& area, const std::vector<Blocks>& blocks, const SavedFailure& why) {
     const Status status = second_->verify(area, blocks);
     if (!status.ok() && is_of_medium(status))
@@ -72,7 +72,7 @@ class EitherPart : public PartReader {
   std::unique_ptr<PartReader> second_;
   uint64_t block_bytes_;
   std::string& why_;
-  // The blocks of an area that are read in the second one.
+  // The blocks of an area that are read from the second part.
   std::map<std::pair<uint32_t, bool>, std::set<uint64_t>> seconds_;
 };
 

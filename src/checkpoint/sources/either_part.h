@@ -1,4 +1,4 @@
-// EitherPart: a part that is there twice, read block by block.
+// EitherPart: reads a part that exists twice, block by block.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace cairn::checkpoint {
 
-// Blocks that are damaged in `first` are verified and read in `second`, each by itself. `why`: what
-// was wrong with the first of them.
+// Reads a block of `second` if that block is damaged in `first`; each block is verified by itself.
+// `why`: the fault of the first damaged block.
 std::unique_ptr<PartReader> read_either(std::unique_ptr<PartReader> first,
                                         std::unique_ptr<PartReader> second, uint64_t block_bytes,
                                         std::string* why);

@@ -1,4 +1,4 @@
-// LowerCopy: one version as it is in lower, all of its parts, and the proof of their bytes.
+// LowerCopy: one version in lower, with all of its parts, and the check of their bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,32 @@ struct LowerPart {
   LowerFile data;
 };
 
-// One manifest that is right, with its decision: that of the first such part. EUCLEAN, ENOENT: none
-// is. EPROTONOSUPPORT, and the errors of the file system.
+// Reads the first valid manifest of the version, with its decision. EUCLEAN, ENOENT: none is valid.
+// EPROTONOSUPPORT, and the errors of the file system.
 Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence);
 
-// All but the parts is proved. EUCLEAN, ENOENT: it is damaged. EPROTONOSUPPORT, and the errors of
-// the file system.
+// Opens a version and verifies everything except its parts. EUCLEAN, ENOENT: it is damaged.
+// EPROTONOSUPPORT, and the errors of the file system.
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence);
 
-// A part of the version that `manifest` belongs to. All but its bytes is proved. Errors as above.
+// Opens a part of the version that `manifest` belongs to, and verifies everything except its bytes.
+// Errors as open_copy().
 Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
                             const Contents& contents, uint32_t part);
 
-// The uuid of the set in lower: as one of its two records says, else as its versions say. Errors as
-// above.
+// Returns the uuid of the set in lower, from one of its two records, else from its versions. Errors
+// as open_copy().
 Result<Uuid> set_in_lower(const LowerSet& lower);
 
-// Does lower list this version? Of its bytes that says nothing.
+// Returns true if lower lists this version. Its bytes may be damaged.
 bool is_listed(const LowerSet& lower, const VersionRecord& version);
 
-// Reads the bytes of a part, or of all, and compares them with their checksums.
+// Read the bytes of a part, or of all parts, and compare them with their checksums.
 Status check_part(const LowerPart& part, const Contents& contents, Stop stop = nullptr);
 Status check_data(const LowerSet& lower, const LowerCopy& copy, Stop stop = nullptr);
 
-// Does an error of these functions say that the copy is damaged? Any other one proves nothing of
-// the copy.
+// Returns true if an error of these functions says that the copy is damaged. Any other error proves
+// nothing about the copy.
 bool is_damage(Status status);
 
 }  // namespace cairn::checkpoint

@@ -6,14 +6,14 @@
 namespace cairn::checkpoint {
 namespace {
 
-// What the pool has, had or has abandoned.
+// Returns true for a version that the pool has, had or has abandoned.
 bool is_known(const LowerSet& lower, const Catalogue& catalogue, const UsedSequences& used,
               uint64_t sequence) {
   const KnownVersion* const known = catalogue.find(sequence);
   return known != nullptr ? is_listed(lower, known->version) : used.has(sequence);
 }
 
-// Would it matter to a restore whether `sequence` is there as well?
+// Returns true if a restore would choose `other` although `sequence` is there.
 Result<bool> counts_beside(const LowerSet& lower, uint64_t other, uint64_t sequence) {
   const auto copy = open_copy(lower, other);
   if (copy.ok() && other > sequence && !is_in_line(copy->manifest.version(), sequence)) return true;
@@ -79,7 +79,7 @@ Status check_line(const LowerSet& lower, const Catalogue& catalogue, const UsedS
   for (auto at = line.sequences.rbegin(); at != line.sequences.rend(); ++at) {
     const uint64_t other = *at;
     if (other == sequence || is_known(lower, catalogue, used, other)) continue;
-    // What the newest copy has abandoned, no restore brings back.
+    // A restore does not bring back versions that the newest copy has abandoned.
     if (other < sequence && line.is_abandoned(other)) continue;
     CAIRN_TRY_ASSIGN(counts, counts_beside(lower, other, sequence));
     if (counts)

@@ -8,7 +8,7 @@
 
 namespace cairn::checkpoint {
 
-// `source` stays. An error of lower's file system counts as damage of the copy.
+// Makes a reader; `source` stays. An error of lower's file system counts as damage of the copy.
 std::unique_ptr<PartReader> read_lower(LowerSource* source, const VersionRecord& version,
                                        uint32_t part, uint64_t block_bytes);
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace sys = tier::sys;
 
-// Opens a directory below another one, which is ours alone.
+// Opens a directory below another one; only this user may own it.
 Result<sys::Descriptor> enter(int above, const std::string& name, bool makes,
                               const std::string& path) {
   if (makes) {
@@ -41,7 +41,7 @@ Result<sys::Descriptor> enter(int above, const std::string& name, bool makes,
 
 constexpr size_t sequence_digits = 16;
 
-// Errno belongs to the program that we are guests of.
+// Restores errno, which belongs to the host program.
 int try_lock(int descriptor) {
   const int saved = errno;
   const int error = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
@@ -149,14 +149,14 @@ Result<LowerSet> LowerSet::open(const std::string& directory, const std::string&
 void LowerLock::release() {
   if (descriptor_.get() < 0) return;
   const int saved = errno;
-  flock(descriptor_.get(), LOCK_UN);  // a file system without locks has none
+  flock(descriptor_.get(), LOCK_UN);  // a file system without locks has nothing to unlock
   errno = saved;
   descriptor_ = {};
 }
 
 Result<LowerLock> LowerSet::lock(uint64_t timeout_ns, const std::atomic<bool>* stop) const {
   const std::string path = path_ + "/" + lower_lock;
-  // NFS locks exclusively only what is open for writing.
+  // NFS locks exclusively only files that are open for writing.
   const int64_t opened = sys::openat(directory_.get(), lower_lock,
                                      O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (opened < 0) return sys::failed(opened, "open", path);
@@ -184,7 +184,7 @@ Result<LowerFile> LowerSet::create() {
                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (opened < 0) return sys::failed(opened, "create", path_ + "/" + file.aside_);
   file.descriptor_ = sys::Descriptor(static_cast<int>(opened));
-  try_lock(file.descriptor_.get());  // without locks, drains at once are the caller's to avoid
+  try_lock(file.descriptor_.get());  // without locks the caller prevents concurrent drains
   return file;
 }
 
@@ -209,7 +209,7 @@ Status LowerSet::publish(LowerFile* file, const std::string& name) {
 }
 
 void LowerSet::drop(LowerFile* file) {
-  sys::unlinkat(directory_.get(), file->aside_.c_str(), 0);  // else a later drain removes it
+  sys::unlinkat(directory_.get(), file->aside_.c_str(), 0);  // a later drain removes it otherwise
 }
 
 Status LowerSet::write_file(const std::string& name, const void* bytes, size_t size) {
@@ -227,7 +227,7 @@ Result<LowerFile> LowerSet::open_file(const std::string& name) const {
   LowerFile file;
   file.aside_ = path_ + "/" + name;
   const int64_t opened =
-      // Not to wait for the writer of a fifo.
+      // O_NONBLOCK: the open must not wait for the writer of a fifo.
       sys::openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0) return sys::failed(opened, "open", file.aside_);
   file.descriptor_ = sys::Descriptor(static_cast<int>(opened));
@@ -252,7 +252,7 @@ Status LowerSet::remove(const std::string& name) {
 }
 
 Result<std::vector<std::string>> LowerSet::names() const {
-  // A descriptor of its own: the position of a directory is the descriptor's.
+  // A new descriptor, because the position of a directory belongs to the descriptor.
   const int64_t opened = sys::open_in(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return sys::failed(opened, "open", path_);
   const sys::Descriptor again(static_cast<int>(opened));

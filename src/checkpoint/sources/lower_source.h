@@ -1,4 +1,4 @@
-// LowerSource: a version as it lies in lower, of which nothing is opened before it is needed.
+// LowerSource: a version in lower, whose files are opened only when needed.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@ namespace cairn::checkpoint {
 
 class LowerSource {
  public:
-  // `lower` stays.
+  // The object `lower` stays where it is.
   LowerSource(const LowerSet* lower, uint64_t sequence) : lower_(*lower), sequence_(sequence) {}
 
-  // As open_copy().
+  // Does what open_copy() does, once.
   Result<const LowerCopy*> copy();
-  // The version's contents, read anew. EUCLEAN: it has another layout.
+  // Reads the version's contents anew. EUCLEAN: it has another layout.
   Result<Contents> read_contents(const Sha256Hash& layout) const;
-  // A part of `version`. EUCLEAN: lower has another version of this sequence. Others as
+  // Opens a part of `version`. EUCLEAN: lower has another version of this sequence. Other errors as
   // open_part().
   Result<const LowerPart*> part(const VersionRecord& version, uint32_t part);
   [[nodiscard]] std::string name_of(const VersionRecord& version, uint32_t part) const;

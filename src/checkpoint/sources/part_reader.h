@@ -1,5 +1,5 @@
 // PartReader: reads the bytes of one part of a version, from this node's slot or from the node that
-// holds it.
+// has it.
 #pragma once
 
 #include <map>
@@ -29,14 +29,14 @@ class PartReader {
   PartReader(const PartReader&) = delete;
   PartReader& operator=(const PartReader&) = delete;
 
-  // Compares blocks of an area with their checksums, where they lie. EUCLEAN: one differs; the text
-  // says which.
+  // Compares blocks of an area with their checksums, in place. EUCLEAN: one differs; the text names
+  // it.
   virtual Status verify(const Area& area, const std::vector<Blocks>& blocks) = 0;
-  // Bytes of an area that was verified. EIO: they changed since then, or on the way.
+  // Reads bytes of a verified area. EIO: they changed since then, or on the way.
   virtual Status read(const Area& area, uint64_t at, uint8_t* to, uint64_t size) = 0;
 };
 
-// Blocks that came from other nodes, not too many of them.
+// Caches a limited number of blocks that came from other nodes.
 class BlockCache {
  public:
   struct Key {
@@ -47,7 +47,7 @@ class BlockCache {
       return std::tie(a.rank, a.is_extent, a.block) < std::tie(b.rank, b.is_extent, b.block);
     }
   };
-  // Null: it is not there.
+  // Returns null if the block is not cached.
   const std::vector<uint8_t>* find(const Key& key);
   const std::vector<uint8_t>* put(const Key& key, std::vector<uint8_t> bytes);
 
@@ -62,7 +62,7 @@ class BlockCache {
 };
 
 std::unique_ptr<PartReader> read_here(Slot* slot, uint64_t block_bytes);
-// Each block is compared once more when it has come.
+// Makes a reader that compares each block once more after it has arrived.
 std::unique_ptr<PartReader> read_from(const PartClient& client, uint64_t sequence,
                                       uint64_t block_bytes, BlockCache* cache);
 }  // namespace cairn::checkpoint

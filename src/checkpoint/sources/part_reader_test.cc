@@ -8,7 +8,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// A node whose data file ends so many bytes behind the first one that it is asked for.
+// A node whose data file ends so many bytes behind the first requested one.
 class ShortNode : public Exchange {
  public:
   explicit ShortNode(uint64_t bytes) : bytes_(bytes) {}
@@ -35,7 +35,7 @@ class ShortNode : public Exchange {
   uint64_t bytes_;
 };
 
-// In KiB, the most that this process ever had.
+// Returns the most memory that this process ever had, in KiB.
 uint64_t most_memory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -45,7 +45,7 @@ uint64_t most_memory() {
   return kib;
 }
 
-// A root may say that it has 2^46 bytes, whose checksums alone would take 1 GiB.
+// A root may claim 2^46 bytes, whose checksums alone would take 1 GiB.
 TEST(PartReader, TakesNoMoreMemoryForAListThanItsNodeSends) {
   ShortNode node(uint64_t{3} << 20);
   BlockCache cache;

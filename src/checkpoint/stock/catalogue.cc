@@ -15,23 +15,23 @@ namespace cairn::checkpoint {
 namespace {
 
 constexpr uint64_t low_sequence_mask = 0xffffff;
-constexpr uint64_t oldest_sequence = 1;  // older than all that is there
+constexpr uint64_t oldest_sequence = 1;  // older than all others
 
-// The least sequence from `last` on whose low bits a decision names.
+// Returns the least sequence from `last` on whose low bits the decision has.
 uint64_t sequence_named_by(uint64_t decision, uint64_t last) {
   const uint64_t low = decision >> 8 & low_sequence_mask;
   const uint64_t same = (last & ~low_sequence_mask) | low;
   return same >= last ? same : same + low_sequence_mask + 1;
 }
 
-// Does the manifest hold the part of another pool?
+// Returns true if the manifest holds the part of another pool.
 bool is_copy(const Manifest& manifest, const Uuid& pool) {
   const VersionRecord& version = manifest.version();
   if (version.parts == 1) return false;
   return std::memcmp(manifest.part(version.part).pool, pool.data(), pool.size()) != 0;
 }
 
-// Was the copy made in this pool, with the roots that all nodes know?
+// Checks that the copy was made in this pool, with the roots that all nodes know.
 Status check_copy(const Manifest& manifest, const Uuid& pool) {
   const VersionRecord& version = manifest.version();
   const PartRecord part = manifest.part(version.part);
@@ -42,7 +42,7 @@ Status check_copy(const Manifest& manifest, const Uuid& pool) {
              : fail(EUCLEAN, "is a copy of other roots than those of part %u", version.part);
 }
 
-// What the manifest of a slot without data says of a version; 0: it was never decided.
+// Returns the decision in the manifest of a slot without data; 0: it was never decided.
 Result<uint64_t> decision_of_half(const SetFile& set, uint32_t number) {
   const auto bytes = read_whole(set.fs(), set.directory(), manifest_name(number), roots_offset);
   if (!bytes.ok()) return bytes.status();
@@ -164,7 +164,7 @@ void Catalogue::note_damage(uint32_t slot, const std::string& text, uint64_t seq
   if (slot != 0) damaged_slots_.push_back(slot);
 }
 
-// A slot of which one file is lost. What the manifest says of it counts, if it says anything.
+// Notes a slot that has lost one of its files. The manifest's version counts, if it can be read.
 void Catalogue::note_damaged_half(const SetFile& set, uint32_t slot, const std::string& text) {
   const auto bytes = read_whole(set.fs(), set.directory(), manifest_name(slot), roots_offset);
   if (!bytes.ok() || bytes->size() < decision_offset + sizeof(uint64_t))
@@ -177,7 +177,8 @@ void Catalogue::note_damaged_half(const SetFile& set, uint32_t slot, const std::
   last_ = std::max(last_, named);
 }
 
-// What tells nothing any more is the newest version that was committed here, or an older one.
+// Gives damaged slots of unknown versions a date: each is the newest version that was committed
+// here, or an older one.
 void Catalogue::date_unknown(uint64_t newest) {
   if (newest == 0) return;
   const bool is_there = std::any_of(versions_.begin(), versions_.end(), [&](const auto& known) {
@@ -362,7 +363,7 @@ Status remove_free_slots(const SetFile& set, const SetListing& listing) {
     if (!slot.ok()) continue;  // damaged
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
-    // Other nodes may say that it exists.
+    // Other nodes may say that the version exists.
     StockedPart part;
     CAIRN_TRY_ASSIGN(is_prepared, find_prepared(&**slot, &part));
     if (is_prepared) continue;
@@ -372,7 +373,7 @@ Status remove_free_slots(const SetFile& set, const SetListing& listing) {
   return Status();
 }
 
-// Removes those of `there` that nothing needs.
+// Removes those of `there` that are not needed.
 Status sweep(const SetFile& set, const std::vector<std::string>& there,
              const std::set<std::string>& needed) {
   for (const std::string& name : there) {
@@ -397,12 +398,12 @@ Status remove_unused(const SetFile& set, Shelf* shelf) {
   CAIRN_TRY(remove_free_slots(set, listing));
   CAIRN_TRY(sweep(set, {agree_name}, {}));
   CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(set, shelf));
-  // What is damaged may need layouts that nobody can name.
+  // Damaged slots may need layouts that cannot be determined.
   if (!catalogue.damaged().empty() || !catalogue.newer().empty()) return Status();
   std::set<std::string> needed;
   for (const StockedPart& part : catalogue.stock().parts) {
     const auto contents = load_contents(set.fs(), set.directory(), layout_of(part.version));
-    if (!contents.ok()) return Status();  // a restart will say so
+    if (!contents.ok()) return Status();  // a restart reports it
     const Layout& layout = contents->layout();
     for (const std::string& name : names_of_record(layout.hash(), layout_suffix))
       needed.insert(name);

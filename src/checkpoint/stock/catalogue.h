@@ -1,5 +1,5 @@
 // Catalogue: the committed versions of a set, as one process knows them. It is read from the medium
-// when a run begins; from then on each process adds what it sees committed.
+// when a run begins; afterwards each process adds the versions that it sees committed.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ inline constexpr const char* agree_name = "agree";
 
 Sha256Hash layout_of(const VersionRecord& version);
 
-// No node of this run.
+// Stands for no node of this run.
 inline constexpr uint32_t no_node = UINT32_MAX;
 
 // A copy of another node's part, in a slot of this pool.
@@ -30,26 +30,28 @@ struct KnownVersion {
   uint32_t slot = 0;  // of this node's part; 0: it has none
   VersionRecord version{};
   std::vector<HeldCopy> copies;
-  // Of a version of several parts, by part: the node that has it, and the one that has its copy.
+  // Both are indexed by part, for a version of several parts: the node that has it, and the node
+  // that has its copy.
   std::vector<uint32_t> holders;
   std::vector<uint32_t> partners;  // empty: no node has a copy
-  std::string missing;             // why it cannot be had; empty: all parts are there
-  std::string replaced;            // which of its parts is there as a copy only; empty: none
-  bool lacks_node = false;         // either because the run lacks a node that has a part
-  bool is_in_lower = false;        // it is read from lower, and this pool has nothing of it
-  uint32_t attempts = 0;           // of several nodes: the greatest when the run began
+  std::string missing;             // why it is not available; empty: all parts are there
+  std::string replaced;            // a part that is there only as a copy; empty: none
+  // Either text is set because the run lacks a node that has a part.
+  bool lacks_node = false;
+  bool is_in_lower = false;  // it is read from lower, and this pool has nothing of it
+  uint32_t attempts = 0;     // for several nodes: the greatest when the run began
 
-  // The slot of this pool that holds a part or its copy; 0: none does.
+  // Returns the slot of this pool that holds a part or its copy; 0: none does.
   [[nodiscard]] uint32_t slot_of(uint32_t part) const;
-  // All slots of this pool that hold something of it, that of its own part first.
+  // Returns all slots of this pool that hold a part of it, that of its own part first.
   [[nodiscard]] std::vector<uint32_t> slots() const;
-  // The first of them; 0: there is none.
+  // Returns the first of slots(); 0: there is none.
   [[nodiscard]] uint32_t any_slot() const;
   [[nodiscard]] bool has(uint32_t part) const;       // a node of the run has it
   [[nodiscard]] bool has_copy(uint32_t part) const;  // a node of the run has a copy
-  // All parts are there twice.
+  // Returns true if all parts are there twice.
   [[nodiscard]] bool has_partners() const;
-  // All parts are there, one of them as a copy only: a node was lost.
+  // Returns true if all parts are there, one of them only as a copy: a node was lost.
   [[nodiscard]] bool rests_on_copies() const { return missing.empty() && !replaced.empty(); }
 };
 
@@ -58,44 +60,44 @@ class Catalogue {
   // Reads all manifests.
   static Result<Catalogue> take_stock(const SetFile& set, Shelf* shelf);
 
-  // By ascending sequence.
+  // Returns the versions by ascending sequence.
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
-  // What says that it is committed and is damaged, a line each.
+  // Returns the slots that are damaged although they say committed.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
   // Says what is damaged of this version; "": nothing that names it is.
   [[nodiscard]] std::string why_lost(uint64_t sequence) const;
   // The slots of these, which nobody uses again; forgotten with them.
   std::vector<uint32_t> take_damaged();
-  // What a newer Cairn wrote; empty: nothing.
+  // Returns a text about slots that a newer Cairn wrote; empty: there are none.
   [[nodiscard]] const std::string& newer() const { return newer_; }
-  // The greatest sequence of any manifest, committed or not.
+  // Returns the greatest sequence of any manifest, committed or not.
   [[nodiscard]] uint64_t last_sequence() const { return last_; }
-  // What this pool has, as nodes tell each other.
+  // Returns what this pool has, in the form that nodes send each other.
   [[nodiscard]] const NodeStock& stock() const { return stock_; }
-  // In place of this pool's versions: those of all nodes of the run.
+  // Replaces this pool's versions by those of all nodes of the run.
   void put_all(std::vector<KnownVersion> versions, std::vector<DamagedSlot> damaged,
                const std::string& newer, uint64_t last);
 
-  // Null: there is none.
+  // Returns null if there is no version.
   [[nodiscard]] const KnownVersion* head() const {
     return versions_.empty() ? nullptr : &versions_.back();
   }
   [[nodiscard]] const KnownVersion* find(uint64_t sequence) const;
-  // The versions in the head's line, newest first.
+  // Returns the versions in the head's line, newest first.
   [[nodiscard]] std::vector<KnownVersion> line() const;
 
   void add(const KnownVersion& known);
-  // This pool holds another copy.
+  // Records another copy in this pool.
   void add_copy(uint64_t sequence, const HeldCopy& copy);
-  // All parts have copies on these nodes.
+  // Records that all parts have copies on these nodes.
   void note_partners(uint64_t sequence, const std::vector<uint32_t>& partners);
-  // Takes out, and returns, what does not stay by these rules. The newest version of the line whose
-  // parts are there twice stays.
+  // Removes and returns the versions that do not stay by these rules. The newest version of the
+  // line whose parts are there twice stays.
   std::vector<KnownVersion> take_beyond(const Retention& retention);
-  // Does a version stay whatever the rules: the newest one, or the newest of the line whose parts
-  // are there twice?
+  // Returns true for a version that stays whatever the rules: the newest one, or the newest of the
+  // line whose parts are there twice.
   [[nodiscard]] bool must_stay(uint64_t sequence) const;
-  // Takes one out; nothing: it is not there.
+  // Removes and returns one version; no value if it is not there.
   std::optional<KnownVersion> take(uint64_t sequence);
 
  private:
@@ -115,12 +117,12 @@ class Catalogue {
   uint64_t last_ = 0;
 };
 
-// What is due before a run: removes halves of slots that were never decided, and makes durable that
-// free slots are free, which a killed process may not have done. Under the set's lock. The greatest
-// sequence of any manifest.
+// Prepares a set for a run: removes half-made slots that were never decided, and makes durable that
+// free slots are free, which a killed process may not have done. Called under the set's lock.
+// Returns the greatest sequence of any manifest.
 Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf);
-// Removes slots that hold no version and that nobody reads, layouts that no version names, and the
-// file `agree`. Under the set's lock, when no run is left.
+// Removes slots that hold no version and that no process reads, layouts that no version names, and
+// the file `agree`. Called under the set's lock, when no run is left.
 Status remove_unused(const SetFile& set, Shelf* shelf);
 
 }  // namespace cairn::checkpoint

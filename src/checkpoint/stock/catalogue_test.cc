@@ -5,7 +5,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Of two nodes; `copies` of both parts are there, or of one.
+// Makes a version of two nodes with as many `copies` of its parts.
 KnownVersion version_of(uint64_t sequence, uint32_t copies) {
   KnownVersion known;
   known.version.sequence = sequence;
@@ -31,13 +31,13 @@ TEST(Catalogue, WhatHasCopiesStaysUntilANewerVersionHasThem) {
   EXPECT_EQ(retired_after(&catalogue, version_of(3, 1)), Sequences{2}) << "1 part is there once";
   catalogue.note_partners(3, {1, 0});
   EXPECT_EQ(retired_after(&catalogue, version_of(4, 0)), Sequences{1});
-  // What is abandoned counts for nothing.
+  // An abandoned version does not count.
   KnownVersion anew = version_of(9, 0);
   anew.version.horizon = 8;
   EXPECT_EQ(retired_after(&catalogue, anew), (Sequences{4, 3}));
 }
 
-// The only version that has survived the loss of a node, while the next one could not.
+// The first version is the only one that has survived the loss of a node; the next one could not.
 TEST(Catalogue, WhatRestsOnCopiesStaysUntilANewerVersionHasThem) {
   using Sequences = std::vector<uint64_t>;
   Catalogue catalogue;

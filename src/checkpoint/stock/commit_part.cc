@@ -38,7 +38,7 @@ Status commit_slot(file::FileSystem& fs, Slot* slot, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(decision, slot->word(decision_offset));
   const uint64_t wanted = decision_word(Decision::committed, sequence, manifest.seal());
   uint64_t held = decision->load();
-  // A rank that was killed here may have stored it, and not made it durable.
+  // A rank that was killed here may have stored the decision without making it durable.
   while (held != wanted) {
     if (!is_free_word(held)) return fail(EUCLEAN, "%s: its decision changed", name.c_str());
     if (fs.pool.compare_exchange(*decision, held, wanted)) break;
@@ -66,7 +66,7 @@ void abort_slot(file::FileSystem& fs, Slot* slot, uint64_t sequence) {
   // A commit that could not be made durable does not count.
   fs.pool.compare_exchange(**decision, held, decision_word(Decision::aborted, sequence, 0));
   fs.pool.flush(*decision, sizeof **decision);
-  fs.pool.fence().ignore();  // what is lost then is a decision that nobody was told of
+  fs.pool.fence().ignore();  // losing a decision that no process was told of is harmless
 }
 
 }  // namespace cairn::checkpoint

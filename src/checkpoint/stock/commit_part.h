@@ -7,7 +7,7 @@
 
 namespace cairn::checkpoint {
 
-// What other nodes have to know of a part before any node decides on the version.
+// The facts about a part that other nodes need before any node decides on the version.
 struct PreparedPart {
   uint64_t bytes = 0;  // of all ranks
   uint64_t begun = 0;
@@ -15,19 +15,19 @@ struct PreparedPart {
   uint32_t common_crc = 0;  // common_crc_of() its VERSION
 };
 
-// All ranks of this node have staged: makes the part durable. EUCLEAN: the slot holds another
+// Makes the part durable, after all ranks of this node have staged. EUCLEAN: the slot holds another
 // version, or a root in it is damaged.
 Result<PreparedPart> prepare_part(Slot* slot, uint64_t sequence);
 
-// The version in the slot is complete: swaps the decision to *committed* and makes it durable.
-// EUCLEAN: the slot holds another version, or its decision is another one.
+// Commits the complete version in the slot: sets its decision to *committed* and makes it durable.
+// EUCLEAN: the slot holds another version, or another decision.
 Status commit_slot(file::FileSystem& fs, Slot* slot, uint64_t sequence);
 
-// A part of several: first stores what all nodes told, and makes it durable.
+// Commits one of several parts: first stores the parts of all nodes, and makes them durable.
 Status commit_part(file::FileSystem& fs, Slot* slot, uint64_t sequence,
                    const std::vector<PartRecord>& parts);
 
-// Nobody was told of the version: it does not count, whatever its decision says.
+// Aborts a version that no process was told of: it does not count, whatever its decision says.
 void abort_slot(file::FileSystem& fs, Slot* slot, uint64_t sequence);
 
 }  // namespace cairn::checkpoint

@@ -18,8 +18,8 @@ Status check_unread(Slot& slot, int64_t number) {
   return fail(EBUSY, "version %lld: another process reads it", static_cast<long long>(number));
 }
 
-// Of a version of several hosts this pool may have one part, which does not say that the others
-// exist.
+// Returns true if a version is whole. This pool may have one part of a version of several hosts,
+// which does not prove that the others exist.
 bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
   for (uint32_t part = 0; part < known.version.parts; ++part)
     if (known.slot_of(part) == 0) return false;
@@ -32,7 +32,7 @@ bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
   return true;
 }
 
-// The newest whole version of the line beside this one; 0: there is none.
+// Returns the newest whole version of the line beside this one; 0: there is none.
 uint64_t find_survivor(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
                        uint64_t sequence) {
   for (const KnownVersion& known : catalogue.line())
@@ -51,8 +51,8 @@ Status last_stays(const Catalogue& catalogue, uint64_t sequence) {
       has_parts ? "known to be whole: this pool has one host's part of those of several" : "whole");
 }
 
-// What goes with a version. The newest one says which are abandoned: without it they would count
-// again.
+// Returns the versions that are dropped together. Only the newest one names the abandoned versions,
+// which would count again without it.
 std::vector<KnownVersion> those_to_drop(const Catalogue& catalogue, const KnownVersion& wanted) {
   std::vector<KnownVersion> all;
   const VersionRecord& head = catalogue.head()->version;
@@ -64,7 +64,7 @@ std::vector<KnownVersion> those_to_drop(const Catalogue& catalogue, const KnownV
   return all;
 }
 
-// Durably, in this order.
+// Retires the versions durably, in this order.
 Status retire(const SetFile& set, Shelf* shelf, const std::vector<KnownVersion>& versions) {
   for (const KnownVersion& known : versions) {
     for (const uint32_t number : known.slots()) {
@@ -103,7 +103,7 @@ Status remove_directory_of(const SetFile& set) {
   const std::string name = name_in(set.record());
   CAIRN_TRY_ASSIGN(place, find_set(set.fs(), name));
   const Status removed = remove_set_directory(set.fs(), place, name);
-  // Another process may make the set anew.
+  // Another process may be making the set anew.
   return removed.code() == ENOTEMPTY ? Status() : removed;
 }
 
@@ -134,7 +134,7 @@ Status drop_damaged(const SetFile& set, Shelf* shelf) {
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
     CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
-    CAIRN_TRY(set.forget_newest(UINT64_MAX));  // it may be what is damaged
+    CAIRN_TRY(set.forget_newest(UINT64_MAX));  // the newest version may be the damaged one
     CAIRN_TRY(remove_slots(set, shelf, now.take_damaged()));
     return remove_unused(set, shelf);
   });

@@ -33,7 +33,8 @@ bool is_same_as_first(const Found& found, const StockedPart& part) {
          found.first->parts_crc == part.parts_crc;
 }
 
-// After all parts themselves. A copy of another version than that of the parts does not count.
+// Notes a copy, after all parts themselves. A copy of another version than that of the parts does
+// not count.
 void note_copy(Found* found, uint32_t node, uint32_t own, const StockedPart& part) {
   note_first(found, node, part);
   if (!is_same_as_first(*found, part)) return;
@@ -58,21 +59,21 @@ void note_part(Found* found, uint32_t node, uint32_t own, const StockedPart& par
   holder = node;
   known.attempts = std::max(known.attempts, part.attempts);
   if (node != own) return;
-  // All nodes have the time of the first part.
+  // All nodes use the time of the first part.
   const uint64_t begun = known.version.begun;
   known.slot = part.slot;
   known.version = part.version;
   known.version.begun = begun;
 }
 
-// The first part that is nowhere; as many as there are: none.
+// Returns the first part that is nowhere; the number of parts if there is none.
 uint32_t first_missing(const KnownVersion& known) {
   uint32_t part = 0;
   while (part < known.holders.size() && (known.has(part) || known.has_copy(part))) ++part;
   return part;
 }
 
-// The first part that is there as a copy only.
+// Returns the first part that is there only as a copy.
 uint32_t first_replaced(const KnownVersion& known) {
   uint32_t part = 0;
   while (part < known.holders.size() && known.has(part)) ++part;
@@ -83,7 +84,7 @@ bool is_replaced(const KnownVersion& known) {
   return known.missing.empty() && first_replaced(known) != known.holders.size();
 }
 
-// Which version lacks a part itself, as its first holder knows it.
+// A version that lacks a part itself, as its first holder knows it.
 struct Lack {
   uint64_t sequence;
   uint32_t lacks_node;
@@ -113,8 +114,8 @@ class JointStock {
       for (const DamagedSlot& slot : nodes_[node].damaged)
         damaged.push_back({at(node) + slot.text, slot.sequence});
     }
-    // A version that lost a part on one node is told of as incomplete: what does not say which
-    // version it was counts as that one.
+    // If a version that lost a part on one node is reported as incomplete, a damaged slot of an
+    // unknown version counts as that one.
     const bool is_told = std::any_of(versions.begin(), versions.end(), [](const auto& known) {
       return (!known.missing.empty() || !known.replaced.empty()) && !known.lacks_node;
     });
@@ -126,7 +127,7 @@ class JointStock {
   }
 
  private:
-  // For messages.
+  // Returns the prefix for messages of a node.
   [[nodiscard]] std::string at(uint32_t node) const {
     return run_.exchange() == nullptr ? "" : run_.exchange()->name_of(node) + ": ";
   }
@@ -154,7 +155,7 @@ class JointStock {
     return Status();
   }
 
-  // Of this node's parts that were prepared and never decided.
+  // Settles this node's parts that were prepared and never decided.
   Status settle_own() {
     const uint32_t own = run_.node();
     for (const StockedPart& part : nodes_[own].parts) {
@@ -173,8 +174,8 @@ class JointStock {
     return Status();
   }
 
-  // The version exists, as another node says: stores the parts as they lie there. False: this part
-  // is not the one that was committed.
+  // Stores the table of parts of another node, which says that the version exists. Returns false if
+  // this part is not the one that was committed.
   Result<bool> adopt(Slot* slot, const StockedPart& part, uint32_t node) {
     const StockedPart& there = *nodes_[node].find_committed(part.version.sequence);
     std::vector<PartRecord> parts(there.version.parts);
@@ -191,13 +192,13 @@ class JointStock {
     return true;
   }
 
-  // All ranks learn which parts leaders adopted.
+  // Tells all ranks which parts leaders adopted.
   Status tell_adopted() {
     std::vector<uint8_t> own(adopted_.size() * sizeof(uint64_t));
     if (!own.empty()) std::memcpy(own.data(), adopted_.data(), own.size());
     if (run_.exchange() == nullptr) return Status();
     CAIRN_TRY_ASSIGN(blobs, gather_blobs_to_all(run_.exchange(), own));
-    // First all tables are looked up among parts that were committed before.
+    // All tables are looked up first, among parts that were committed before.
     std::vector<StockedPart*> parts;
     for (uint32_t node = 0; node < nodes_.size() && node < blobs.size(); ++node) {
       for (size_t i = 0; i + sizeof(uint64_t) <= blobs[node].size(); i += sizeof(uint64_t)) {
@@ -215,7 +216,8 @@ class JointStock {
     return Status();
   }
 
-  // Why versions are incomplete: their first holders look into the table of parts and tell all.
+  // Tells why versions are incomplete: their first holders read the table of parts and tell all
+  // ranks.
   Status tell_lacks(std::vector<KnownVersion>* versions) {
     std::vector<Lack> lacks;
     for (const KnownVersion& known : *versions) {
@@ -283,7 +285,7 @@ class JointStock {
     return run_.exchange() == nullptr ? "this host" : run_.exchange()->name_of(node);
   }
 
-  // The node of this run that has the part's pool.
+  // Returns the node of this run that has the part's pool.
   [[nodiscard]] uint32_t node_of(const PartRecord& part) const {
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
       const Uuid pool =

@@ -1,6 +1,6 @@
-// JointStock: what the pools of all nodes of a run have of the versions of a set. Each node tells
-// what it has, and all come to the same catalogue. A part that was prepared and never decided is
-// settled by what other nodes say of its version.
+// JointStock: combines what the pools of all nodes of a run have of a set's versions. Each node
+// sends what it has, and all compute the same catalogue. If a part was prepared and never decided,
+// what other nodes have of its version decides it.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace cairn::checkpoint {
 
-// All ranks of all nodes, when a run begins; waits for them. `catalogue` comes with the stock of
-// this pool, and has all versions afterwards. Also of a run on one node, which may have parts of
-// versions that several nodes wrote.
+// Joins the stocks when a run begins. Called by all ranks of all nodes; waits for them. `catalogue`
+// has the stock of this pool, and all versions afterwards. A run on one node calls it too, because
+// it may have parts of versions that several nodes wrote.
 Status join_stock(Run* run, Shelf* shelf, Catalogue* catalogue);
 
-// The versions that these nodes have together, by ascending sequence. `own`: this node. Pure.
+// Returns the versions that these nodes have together, by ascending sequence. `own`: this node.
+// Pure.
 std::vector<KnownVersion> join_versions(const std::vector<NodeStock>& nodes, uint32_t own);
-// The node that says that a prepared part of `node` is committed; nothing: none does.
+// Returns the node that says that a prepared part of `node` is committed; no value if none does.
 std::optional<uint32_t> find_committed(const std::vector<NodeStock>& nodes, uint32_t node,
                                        const StockedPart& prepared);
 

@@ -21,7 +21,7 @@ StockedPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_co
   return stocked;
 }
 
-// As a pool has it.
+// Seals the VERSION as a pool stores it.
 StockedPart sealed(StockedPart stocked) {
   stocked.version.ranks = stocked.version.parts;
   stocked.version.part_ranks = 1;
@@ -29,7 +29,7 @@ StockedPart sealed(StockedPart stocked) {
   return stocked;
 }
 
-// `parts` of three nodes, by node.
+// Returns the stocks of three nodes with these `parts`, by node.
 std::vector<NodeStock> nodes_with(const std::vector<std::vector<StockedPart>>& parts) {
   std::vector<NodeStock> nodes;
   for (const auto& one : parts) {
@@ -111,7 +111,7 @@ TEST(JointStock, WhatANodeTellsIsReadAgain) {
   EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EPROTO);
 }
 
-// A copy of a part, in a slot of its own.
+// Makes a copy of a part, in a slot of its own.
 StockedPart copy_of(uint64_t sequence, uint32_t part, uint32_t parts) {
   StockedPart copy = part_of(sequence, part, parts);
   copy.is_copy = true;
@@ -126,7 +126,7 @@ TEST(JointStock, ACopyStandsInForItsPart) {
   EXPECT_EQ(version.slot_of(0), 5U);
   EXPECT_EQ(version.slot_of(1), 101U);
   EXPECT_EQ(join_versions(all, 1)[0].slot_of(0), 0U);
-  // Its own node is not there, or came back empty.
+  // The part's own node is absent, or came back empty.
   for (const auto& nodes : {nodes_with({{copy_of(5, 1, 2), part_of(5, 0, 2)}}),
                             nodes_with({{}, {copy_of(5, 1, 2), part_of(5, 0, 2)}})}) {
     version = join_versions(nodes, static_cast<uint32_t>(nodes.size()) - 1)[0];

@@ -9,7 +9,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Processes of one run have the same Cairn, so this has no version.
+// The begin of a stock. It has no version: processes of one run have the same Cairn.
 struct StockHead {
   uint64_t last_sequence;
   uint32_t parts;

@@ -1,5 +1,5 @@
-// NodeStock: what the pool of a node has of the versions of a set, as nodes tell each other when a
-// run begins.
+// NodeStock: what the pool of a node has of a set's versions, in the form that nodes send each
+// other when a run begins.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,29 @@ struct StockedPart {
   uint32_t parts_crc = 0;     // of the table of all parts, once it is committed
 };
 
-// A slot that says that it is committed, and is not right.
+// A slot that says that it is committed, and is damaged.
 struct DamagedSlot {
   std::string text;
-  uint64_t sequence = 0;  // that its decision names, if anything does; 0: none
+  uint64_t sequence = 0;  // named by its decision; 0: none
 };
 
 struct NodeStock {
   uint64_t last_sequence = 0;  // of any manifest
   std::vector<StockedPart> parts;
   std::vector<DamagedSlot> damaged;
-  std::string newer;  // what a newer Cairn wrote
+  std::string newer;  // about slots that a newer Cairn wrote
 
-  // A committed part of the version, or a copy of one. Null: there is none.
+  // Returns a committed part of the version, or a copy of one; null: there is none.
   [[nodiscard]] const StockedPart* find_committed(uint64_t sequence) const;
 };
 
 std::vector<uint8_t> encode_stock(const NodeStock& stock);
-// EPROTO: it is cut off, or says what cannot be. EUCLEAN: a VERSION in it is damaged.
+// Decodes the bytes of a node. EPROTO: they are cut off or invalid. EUCLEAN: a VERSION in them is
+// damaged.
 Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes);
 
-// Nothing was decided of the version that is in the slot, and all of it is there: as a node leaves
-// it that was killed between two leaders' messages. Nothing: another slot than that.
+// Finds a part that is complete and was never decided: a node leaves it so if it is killed between
+// two leaders' messages. Returns false for any other slot.
 Result<bool> find_prepared(Slot* slot, StockedPart* part);
 
 }  // namespace cairn::checkpoint

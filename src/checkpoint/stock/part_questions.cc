@@ -27,11 +27,11 @@ struct Question {
   uint32_t part;
   uint32_t copy;  // of a record: 0 the first, 1 the second
 };
-// Before the bytes of an answer, or the text of an error.
+// The head before the bytes of an answer, or the text of an error.
 struct Answer {
   int32_t error;
   uint32_t reserved;
-  uint64_t data_bytes;  // size of the data file of the part that was asked for
+  uint64_t data_bytes;  // size of the data file of the requested part
 };
 
 constexpr uint64_t most_bytes = uint64_t{1} << 20;

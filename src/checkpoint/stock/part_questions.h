@@ -1,5 +1,5 @@
-// PartQuestions: what a rank asks another node of its part of a version, and how that node's leader
-// answers. A restart on other ranks or nodes reads through these.
+// PartQuestions: the questions of a rank to another node about its part of a version, and the
+// answers of that node's leader. A restart on other ranks or nodes reads through them.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace cairn::checkpoint {
 
-// Answers for this node, on its leader. All of it stays where it is.
+// Answers for this node, on its leader. The objects that it refers to stay where they are.
 class PartServer {
  public:
   PartServer(const SetFile* set, Shelf* shelf, const Catalogue* catalogue)
       : set_(*set), shelf_(*shelf), catalogue_(*catalogue) {}
-  // As Exchange::Serve.
+  // Answers one question; see Exchange::Serve.
   size_t serve(const void* question, size_t size, void* answer);
 
  private:
@@ -30,26 +30,26 @@ class PartServer {
   const Catalogue& catalogue_;
 };
 
-// Asks one node of a part that it has, or of its copy. Errors are those that the node has, with its
+// Asks one node about a part that it has, or about its copy. Errors are those of the node, with its
 // name in the text.
 class PartClient {
  public:
   PartClient(Exchange* exchange, uint32_t node, uint32_t part)
       : exchange_(*exchange), node_(node), part_(part) {}
 
-  // Bytes of the manifest, or of the data, of this part of a committed version. EUCLEAN: the file
-  // is shorter.
+  // Read bytes of the manifest, or of the data, of this part of a committed version. EUCLEAN: the
+  // file is shorter.
   Status read_manifest(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
   Status read_data(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
-  // As above, where nobody vouches for `size`: memory is taken for the bytes that have come, and
-  // for one answer more.
+  // Do the same with a `size` that is not trusted: memory is allocated for the bytes that have
+  // arrived, and for one answer more.
   Result<std::vector<uint8_t>> fetch_manifest(uint64_t sequence, uint64_t size);
   Result<std::vector<uint8_t>> fetch_data(uint64_t sequence, uint64_t offset, uint64_t size);
-  // The size of the part's data file, as the node found it when it last answered.
+  // Returns the size of the part's data file, as the node found it when it last answered.
   [[nodiscard]] uint64_t data_bytes() const { return data_bytes_; }
-  // Reads the record of a layout or a decomposition.
+  // Reads the record of a layout or a decomposition. `copy`: 0 the first, 1 the second.
   Result<std::vector<uint8_t>> read_record(const RecordFile& file);
-  // Lets the node compare blocks with their checksums. `list_crc`: of the checksums themselves.
+  // Makes the node compare blocks with their checksums. `list_crc`: of the checksums themselves.
   struct Region {
     uint32_t rank = 0;
     uint32_t list_crc = 0;

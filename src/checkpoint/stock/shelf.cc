@@ -69,7 +69,7 @@ Result<Slot*> Shelf::take_free(uint64_t manifest_bytes, uint64_t data_bytes, boo
   if (!made.ok()) {
     const Status why = made.status();
     const std::string text = last_detail();
-    remove_slot(fs_, directory_, *number).ignore();  // a half of a slot, which init removes too
+    remove_slot(fs_, directory_, *number).ignore();  // half a slot, which init removes too
     return fail(why.code(), "%s%s", text.c_str(),
                 is_of_medium(why)
                     ? ("; `cairn pool check` tells more; " + use_another_pool("SET")).c_str()

@@ -13,15 +13,17 @@ class Shelf {
  public:
   Shelf(file::FileSystem& fs, uint64_t directory) : fs_(fs), directory_(directory) {}
 
-  // Pointers are valid until the slot is dropped. ENOENT: one of its files is missing.
+  // Opens a slot; the pointer is valid until the slot is dropped. ENOENT: one of its files is
+  // missing.
   Result<Slot*> get(uint32_t number);
-  // ESTALE: these files are gone.
+  // Opens a slot by its inodes. ESTALE: these files are gone.
   Result<Slot*> get(const SlotIds& ids);
   void drop(uint32_t number) { slots_.erase(number); }
   void clear() { slots_.clear(); }
 
-  // A free slot that nobody reads and that is at least so large, made if there is none. The caller
-  // holds the set's lock. `is_new`: it was made. ENOSPC; EMFILE: the set has 4096 slots.
+  // Returns a free slot that no process reads and that is at least so large; makes one if there is
+  // none. The caller holds the set's lock. `is_new`: it was made. ENOSPC; EMFILE: the set has 4096
+  // slots.
   Result<Slot*> take_free(uint64_t manifest_bytes, uint64_t data_bytes, bool* is_new);
 
  private:

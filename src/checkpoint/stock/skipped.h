@@ -1,5 +1,6 @@
-// SkippedVersions: versions that could not be had, each once, with the reason. Whatever looks for a
-// version, in the pools or in lower, adds to it; a report tells of those newer than what was read.
+// SkippedVersions: versions that could not be read, each once, with the reason. Every search for a
+// version, in the pools or in lower, adds to it; a report counts those newer than the version that
+// was read.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace cairn::checkpoint {
 
 class SkippedVersions {
  public:
-  // The first reason of a version stays. `sequence` 0: nobody knows which version it was.
+  // Adds a version; its first reason stays. `sequence` 0: the version is unknown.
   void add(uint64_t sequence, const std::string& why) {
     if (sequence == 0) {
       ++unknown_;
@@ -24,15 +25,15 @@ class SkippedVersions {
     unknown_ += other.unknown_;
     if (why_unknown_.empty()) why_unknown_ = other.why_unknown_;
   }
-  // What nobody knows counts as newer.
+  // Counts the versions newer than this one; unknown versions count as newer.
   [[nodiscard]] uint32_t newer_than(uint64_t sequence) const {
     return unknown_ + static_cast<uint32_t>(std::distance(why_.upper_bound(sequence), why_.end()));
   }
-  // Of the newest one of these, or "".
+  // Returns the reason of the newest of these, or "".
   [[nodiscard]] std::string why_newer_than(uint64_t sequence) const {
     return why_.upper_bound(sequence) == why_.end() ? why_unknown_ : why_.rbegin()->second;
   }
-  // Why one could not be had from where it was looked for first, or "".
+  // Returns the first reason why a version could not be read, or "".
   [[nodiscard]] std::string why(uint64_t sequence) const {
     const auto found = why_.find(sequence);
     return found == why_.end() ? "" : found->second;

@@ -43,7 +43,7 @@ class Verifier {
 
   [[nodiscard]] std::string name() { return data_name(slot_.ids().number); }
 
-  // A file that ends too early is damage, not a failure.
+  // Reads bytes. A file that ends too early is damage, not a failure.
   Result<bool> read(void* to, uint64_t size, uint64_t offset) {
     CAIRN_TRY_ASSIGN(got, file::read_at(slot_.data_file(), to, static_cast<size_t>(size), offset));
     return got == size;
@@ -51,7 +51,7 @@ class Verifier {
 
   Status verify_bytes(uint32_t rank, uint64_t offset, uint64_t bytes, uint32_t list_crc) {
     if (bytes == 0) return Status();
-    // check_places() has found that the file is so long.
+    // The size is safe: check_places() has checked it against the file.
     std::vector<uint32_t> list(static_cast<size_t>(blocks_of(bytes, block_bytes_)));
     found_.blocks += list.size();
     CAIRN_TRY_ASSIGN(
@@ -113,7 +113,7 @@ Result<Verified> verify_version(const SetFile& set, Slot* slot, uint64_t sequenc
     return fail(ESTALE, "%s: was retired while it was read", name.c_str());
   if (found.bad_blocks != 0) return found;
   const auto word = slot->word(verified_offset);
-  if (!word.ok()) return found;  // the pool is only looked at
+  if (!word.ok()) return found;  // a pool attached for reading
   set.fs().pool.store_flush(**word, fine_now_ns());
   CAIRN_TRY(set.fs().pool.fence());
   return found;

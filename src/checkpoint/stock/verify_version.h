@@ -1,5 +1,4 @@
-// Verifying a version: all its bytes are read and compared with their checksums, whoever needs
-// them.
+// Verifying a version: reads all its bytes and compares them with their checksums.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@ struct Verified {
   std::string why;          // of the first bad one
 };
 
-// This node's part of a version. Notes in the manifest when all was found right. EUCLEAN: its
-// records are damaged. ESTALE: the slot holds another version, or was retired meanwhile. Others are
-// failures of the medium.
+// Verifies this node's part of a version, and notes in the manifest if it was found right. EUCLEAN:
+// its records are damaged. ESTALE: the slot holds another version, or was retired meanwhile. Other
+// errors are failures of the medium.
 Result<Verified> verify_version(const SetFile& set, Slot* slot, uint64_t sequence);
 
 }  // namespace cairn::checkpoint

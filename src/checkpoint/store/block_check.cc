@@ -30,7 +30,7 @@ CheckedFile in_pool(file::File& file, const std::string& name) {
 
 Result<std::vector<uint32_t>> read_list(const CheckedFile& data, uint64_t offset, uint64_t bytes,
                                         uint64_t block_bytes, uint32_t crc, uint32_t rank) {
-  // Nobody vouches for these numbers: no more is allocated than the file has.
+  // These numbers are not trusted: the list may not be larger than the file.
   const uint64_t size = data.size;
   if (offset > size || bytes > size - offset ||
       list_offset(bytes) + blocks_of(bytes, block_bytes) * sizeof(uint32_t) > size - offset)

@@ -1,5 +1,5 @@
-// The decision word of a manifest: eight bytes say whether a version exists, and prove what they
-// decided on.
+// The decision word of a manifest: eight bytes say whether a version exists, and prove the bytes
+// that were decided on.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@ enum class Decision : uint8_t {
   retired = 0xd3,
 };
 
-// The seal is 0 for all but committed.
+// Makes the word; the seal is 0 unless committed.
 constexpr uint64_t decision_word(Decision decision, uint64_t sequence, uint32_t seal) {
   return static_cast<uint64_t>(decision) | (sequence & 0xffffff) << 8 | uint64_t{seal} << 32;
 }
 constexpr uint8_t decision_state(uint64_t word) { return static_cast<uint8_t>(word); }
 constexpr uint32_t decision_seal(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 
-// May the slot be used for another version? What is neither this nor committed is damage.
+// Returns true if the slot may be used for another version. A word that is neither free nor
+// committed is damage.
 constexpr bool is_free_word(uint64_t word) {
   if (word == 0) return true;
   const auto state = static_cast<Decision>(decision_state(word));

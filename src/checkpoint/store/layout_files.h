@@ -15,16 +15,17 @@ namespace cairn::checkpoint {
 inline constexpr std::string_view layout_suffix = ".layout";
 inline constexpr std::string_view decomposition_suffix = ".decomposition";
 
-// Several versions need these records, so each is there twice. The second has this behind its name.
+// The suffix of a record's second copy: several versions need these records, so each is stored
+// twice.
 inline constexpr std::string_view copy_suffix = ".copy";
-// The names of both, the first one first.
+// Returns the names of both copies, the first one first.
 std::array<std::string, 2> names_of_record(const Sha256Hash& hash, std::string_view suffix);
 
-// The first 16 bytes of a hash, as names of files have it.
+// Returns the first 16 bytes of a hash, as file names contain it.
 std::string short_hash(const Sha256Hash& hash);
 
-// Makes a layout and its decompositions durable, the layout last. What is there already stays,
-// unless it is damaged.
+// Makes a layout and its decompositions durable, the layout last. Files that are there already
+// stay, unless they are damaged.
 Status store_contents(file::FileSystem& fs, uint64_t directory, const Contents& contents);
 
 // One of the two files of a record, wherever it lies.

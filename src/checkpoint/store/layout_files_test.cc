@@ -82,7 +82,7 @@ TEST_F(LayoutFiles, DamageIsFoundAndMended) {
   }
 }
 
-// A record that is right, under the name of another one.
+// A valid record stands under the name of another one.
 TEST_F(LayoutFiles, ANameMustBeThatOfTheHash) {
   ASSERT_TRUE(store_contents(*fs, root, contents).ok()) << last_detail();
   Sha256Hash other = contents.layout().hash();

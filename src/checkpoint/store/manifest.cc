@@ -86,8 +86,8 @@ Status Manifest::check_roots() const {
   return Status();
 }
 
-// Each rank is in one part. The ranks of parts that are not regular are named by roots, of which
-// only those of this part are here.
+// Checks that each rank is in one part. Roots name the ranks of irregular parts, and only the roots
+// of this part are here.
 Status Manifest::check_parts() const {
   std::vector<bool> taken;
   uint64_t ranks = 0;
@@ -103,7 +103,7 @@ Status Manifest::check_parts() const {
     if (!is_regular) continue;
     const uint64_t last = one.first + uint64_t{one.stride} * (one.count - 1);
     if (last >= version_.ranks) return damaged(version_, "part", i);
-    // No more bits than the parts have bytes: a part has at most 1024 ranks.
+    // The bits are bounded by the bytes of the parts: a part has at most 1024 ranks.
     taken.resize(std::max<size_t>(taken.size(), static_cast<size_t>(last) + 1));
     for (uint32_t k = 0; k < one.count; ++k) {
       const uint64_t rank = one.first + uint64_t{one.stride} * k;

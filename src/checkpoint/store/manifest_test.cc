@@ -47,7 +47,7 @@ TEST(Manifest, WithoutADecisionNothingIsCommitted) {
   EXPECT_FALSE(is_free_word(decision_word(Decision::committed, 5, seal)));
 }
 
-// All but the mutable words behind the decision, which say nothing of the bytes.
+// Changes every byte except the mutable words behind the decision, which the seal does not cover.
 TEST(Manifest, NoChangedByteIsBelieved) {
   for (const uint32_t parts : {1U, 3U}) {
     SampleManifest sample(7, parts, 5);
@@ -75,7 +75,7 @@ TEST(Manifest, NoShorterFileIsBelieved) {
         << size;
 }
 
-// What somebody made who can compute checksums.
+// Makes a manifest with valid checksums and invalid contents.
 template <typename Change>
 int code_of_forged(Change change, uint32_t parts = 3) {
   SampleManifest sample(7, parts, 50);
@@ -153,7 +153,7 @@ TEST(Manifest, VersionsOfOneSequenceAreComparedWithoutTheirPart) {
   EXPECT_FALSE(is_same_version(a.version, b.version));
 }
 
-// Regions where the layout puts them, extents behind them.
+// Puts regions where the layout puts them, extents behind them.
 TEST(Manifest, PlacesAreThoseOfTheLayout) {
   SampleContents layout = sample_contents();
   const auto contents = layout.contents();

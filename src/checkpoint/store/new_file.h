@@ -1,5 +1,5 @@
 // New files of a set: a name appears when the file is complete and durable. A process that is
-// killed before leaves nothing.
+// killed before that leaves nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct NewFile {
   bool is_allocated = false;   // has all its blocks
 };
 
-// EEXIST: the name is there. ENOSPC.
+// Creates a file. EEXIST: the name is there. ENOSPC.
 Status publish_file(file::FileSystem& fs, uint64_t directory, const std::string& name,
                     const NewFile& what);
 
-// The first `most` bytes of a file, or all of a shorter one.
+// Returns the first `most` bytes of a file, or all of a shorter one.
 Result<std::vector<uint8_t>> read_begin(file::File& file, uint64_t most);
 
 }  // namespace cairn::checkpoint

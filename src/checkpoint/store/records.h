@@ -1,4 +1,4 @@
-// The structures of the records VERSION and SET, of roots and parts, and where they lie in their
+// The structures of the records VERSION and SET, of roots and parts, and their places in their
 // files (docs/format/checkpoint.md).
 #pragma once
 
@@ -109,7 +109,7 @@ static_assert(sizeof(PartRecord) == 256 && offsetof(PartRecord, first) == 112 &&
               offsetof(PartRecord, crc) == 252);
 inline constexpr uint32_t part_is_irregular = 1;
 
-// An extent begins with one for each counted variable.
+// An entry for each counted variable, at the begin of an extent.
 struct DirectoryRecord {
   uint32_t variable;
   uint32_t reserved;
@@ -131,7 +131,7 @@ struct SetRecord {
 };
 static_assert(sizeof(SetRecord) == 256 && offsetof(SetRecord, name) == 80);
 
-// Where words lie in a manifest.
+// The places of words in a manifest.
 inline constexpr uint64_t decision_offset = 512;
 inline constexpr uint64_t attempts_offset = 520;
 inline constexpr uint64_t verified_offset = 528;
@@ -139,10 +139,10 @@ inline constexpr uint64_t partner_offset = 536;
 inline constexpr uint64_t global_offset = 544;
 inline constexpr uint64_t roots_offset = 1024;
 
-// Where the second copy of its record, and words, lie in `set`.
+// The places in `set` of the second copy of its record, and of words.
 inline constexpr uint64_t set_copy_offset = 2048;
 // Durable: the sequence of the newest version that was committed in this pool, and its complement.
-// A hint, by which a slot that tells nothing any more can be told for an older one.
+// A hint, which tells an unreadable slot of that version from one of an older version.
 inline constexpr uint64_t set_newest_offset = 3072;
 inline constexpr uint64_t set_lock_offset = 4096;
 inline constexpr uint64_t set_run_offset = 4160;

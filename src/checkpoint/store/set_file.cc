@@ -100,7 +100,7 @@ Status SetFile::find(const std::string& name) {
   if (directory_ == 0) return fail(ENOENT, "there is none in pool %s", fs_.pool.path.c_str());
   CAIRN_TRY_ASSIGN(number, find_name(fs_, directory_, file_name));
   if (number != 0) return read_file(name, number);
-  // Made in this moment by another process, or lost.
+  // The file is being made by another process, or is lost.
   const Status lost = fail(EUCLEAN, "%s: is missing", file_name);
   const Status derived = derive_record(name, lost);
   return derived.code() == ENOENT ? fail(ENOENT, "there is none in pool %s", fs_.pool.path.c_str())
@@ -137,7 +137,7 @@ Status SetFile::read_record(const std::string& name, file::File& file) {
   return are_both_right || fs_.pool.read_only ? Status() : mend(file);
 }
 
-// All processes would store the same.
+// Repairs the file; all processes would store the same.
 Status SetFile::mend(file::File& file) const {
   tier::PoolFile writable(fs_, file.number, O_RDWR);
   CAIRN_TRY(writable.status());
@@ -147,7 +147,7 @@ Status SetFile::mend(file::File& file) const {
   return file::sync_file(fs_, writable->map());
 }
 
-// Without the file: what can be looked at, and removed.
+// Opens the set without its file: its versions can be read and removed.
 Status SetFile::derive_record(const std::string& name, const Status& why) {
   const cairn::SavedFailure saved(why);
   const auto record = record_of_versions(fs_, directory_, name);

@@ -1,5 +1,5 @@
-// SetFile: the file `set` of a set, which says which set it is, and holds the words that the
-// processes of a run share.
+// SetFile: the file `set` of a set. It identifies the set, and holds the words that the processes
+// of a run share.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,31 @@ class SetFile {
   SetFile(const SetFile&) = delete;
   SetFile& operator=(const SetFile&) = delete;
 
-  // ENOENT: the pool has no such set. EUCLEAN: it is damaged, or was copied from another pool.
-  // EPROTONOSUPPORT: a newer Cairn made it. One copy of the record mends the other; where both are
-  // lost, the versions tell what the set is.
+  // Opens a set. ENOENT: the pool has no such set. EUCLEAN: it is damaged, or was copied from
+  // another pool. EPROTONOSUPPORT: a newer Cairn made it. One copy of the record repairs the other.
+  // If both are lost, the versions identify the set.
   static Result<std::unique_ptr<SetFile>> open(file::FileSystem& fs, const std::string& name);
-  // Makes the set if it is not there. `uuid` is the set's then, unless another process was faster.
+  // Opens a set, and makes it if it is not there. A new set has this `uuid`, unless another process
+  // was faster.
   static Result<std::unique_ptr<SetFile>> open_or_make(file::FileSystem& fs,
                                                        const std::string& name, const Uuid& uuid);
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
-  // The directory of the set's files.
+  // Returns the directory of the set's files.
   [[nodiscard]] uint64_t directory() const { return directory_; }
   [[nodiscard]] const SetRecord& record() const { return record_; }
-  // Is this file still what its name names? False: the set was removed, or made anew.
+  // Returns false if the name refers to another file: the set was removed, or made anew.
   [[nodiscard]] Result<bool> is_named() const;
-  // The newest version that was committed here; 0: unknown.
+  // Returns the newest version that was committed here; 0: unknown.
   [[nodiscard]] uint64_t newest_committed() const;
-  // Flushed, and durable with the next fence.
+  // Records the newest version. Flushed, and durable with the next fence.
   void note_newest(uint64_t sequence) const;
-  // Called before this version is dropped: from now on nobody misses it. Durable.
+  // Forgets this version before it is dropped, so that no process misses it. Durable.
   [[nodiscard]] Status forget_newest(uint64_t sequence) const;
-  // False: the file is so damaged that no run can use the set; its versions can be looked at.
+  // Returns false if the file is so damaged that no run can use the set; its versions can be read.
   [[nodiscard]] bool has_words() const { return why_no_words_.empty(); }
-  // A word that processes of a run share; valid as long as this object. EROFS in a pool that is
-  // only looked at. EUCLEAN: the file is damaged.
+  // Returns a word that processes of a run share, valid as long as this object. EROFS in a pool
+  // attached for reading. EUCLEAN: the file is damaged.
   [[nodiscard]] Result<persist::Word*> word(uint64_t offset) const;
 
  private:

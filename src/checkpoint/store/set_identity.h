@@ -1,4 +1,4 @@
-// SetIdentity: what a set is where its record is lost: each of its versions says it.
+// SetIdentity: identifies a set whose record is lost, by its versions, each of which identifies it.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace cairn::checkpoint {
 
-// The record of a set as its versions in this pool tell it. ENOENT: it has none. EUCLEAN: they say
-// different things, or are damaged.
+// Rebuilds the record of a set from its versions in this pool. ENOENT: it has none. EUCLEAN: they
+// disagree, or are damaged.
 Result<SetRecord> record_of_versions(file::FileSystem& fs, uint64_t directory,
                                      const std::string& name);
 

@@ -23,7 +23,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The slot of a name that the index does not lead to.
+// Finds the slot of a name that the index does not lead to.
 Result<file::NamedSlot> find_damaged(file::FileSystem& fs, uint64_t directory,
                                      const std::string& text) {
   CAIRN_TRY_ASSIGN(name, file::make_name(text.data(), text.size()));
@@ -38,8 +38,8 @@ bool is_directory(file::FileSystem& fs, uint64_t number) {
   return inode != nullptr && file::is_live(*inode) && S_ISDIR(inode->mode.load());
 }
 
-// A directory by its name, or, where the name leads to none, by its inode. `is_it`: is it this one
-// of those that have no name?
+// Finds a directory by its name or, if the name leads to none, by its inode. `is_it` chooses among
+// directories without a name.
 Result<uint64_t> find_directory(file::FileSystem& fs, uint64_t above, const std::string& name,
                                 const std::function<bool(uint64_t)>& is_it) {
   const auto named = find_name(fs, above, name);
@@ -57,7 +57,7 @@ Result<uint64_t> find_directory(file::FileSystem& fs, uint64_t above, const std:
               name.c_str(), static_cast<unsigned long long>(*named));
 }
 
-// Is it the directory of all sets?
+// Returns true for the directory of all sets.
 bool holds_sets(file::FileSystem& fs, uint64_t directory) {
   bool holds = false;
   file::check_names(
@@ -69,7 +69,7 @@ bool holds_sets(file::FileSystem& fs, uint64_t directory) {
   return holds;
 }
 
-// Why this directory may hide one, or "".
+// Returns why this directory may hide a set, or "".
 Result<std::string> finding_in(file::FileSystem& fs, uint64_t directory) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, directory));
   CAIRN_TRY_ASSIGN(finding, file::first_finding(fs, {inode, directory}));

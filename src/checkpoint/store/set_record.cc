@@ -63,7 +63,7 @@ std::vector<uint8_t> bytes_of_set(const SetRecord& record) {
 
 Result<SetRecord> read_set_copies(const std::vector<uint8_t>& bytes, bool* are_both_right) {
   *are_both_right = false;
-  // The second one first: the text of an error is that of the first one.
+  // The second copy is read first, so that the text of an error is that of the first one.
   const uint64_t second_bytes = bytes.size() - std::min<uint64_t>(bytes.size(), set_copy_offset);
   const auto second = read_set_record(bytes.data() + (bytes.size() - second_bytes), second_bytes);
   const auto first = read_set_record(bytes.data(), bytes.size());

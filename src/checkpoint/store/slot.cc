@@ -27,7 +27,7 @@ std::string slot_name(uint32_t number, const char* suffix) {
   return text;
 }
 
-// Inode and generation of a name.
+// Returns the inode and generation of a name.
 Status look_up(file::FileSystem& fs, uint64_t directory, const std::string& name, uint64_t* number,
                uint64_t* generation) {
   CAIRN_TRY_ASSIGN(found, find_name(fs, directory, name));

@@ -12,11 +12,11 @@
 
 namespace cairn::checkpoint {
 
-// "slot-0007.manifest", "slot-0007.data".
+// These return "slot-0007.manifest" and "slot-0007.data".
 std::string manifest_name(uint32_t slot);
 std::string data_name(uint32_t slot);
 
-// What names a slot for other processes, without a look at names.
+// Identifies a slot for other processes, which need no look-up by name.
 struct SlotIds {
   uint32_t number = 0;
   uint64_t manifest = 0;  // inodes, with their generations
@@ -25,8 +25,8 @@ struct SlotIds {
   uint64_t data_generation = 0;
 };
 
-// Keeps a slot from being used for another version. Taken before the decision is looked at: what
-// was committed then stays readable.
+// Keeps a slot from being used for another version. A reader takes it before it reads the decision:
+// a version committed then stays readable.
 class Lease {
  public:
   Lease() = default;
@@ -50,16 +50,17 @@ class Slot {
   Slot(const Slot&) = delete;
   Slot& operator=(const Slot&) = delete;
 
-  // ENOENT: one of its files is missing.
+  // Opens a slot. ENOENT: one of its files is missing.
   static Result<std::unique_ptr<Slot>> open(file::FileSystem& fs, uint64_t directory,
                                             uint32_t number);
-  // ESTALE: these are other files by now.
+  // Opens a slot by its inodes. ESTALE: they are other files by now.
   static Result<std::unique_ptr<Slot>> open(file::FileSystem& fs, const SlotIds& ids);
-  // A new one, never decided. The manifest has all of its blocks, the data none. EEXIST, ENOSPC.
+  // Makes a new slot, never decided. The manifest has all of its blocks, the data none. EEXIST,
+  // ENOSPC.
   static Result<std::unique_ptr<Slot>> make(file::FileSystem& fs, uint64_t directory,
                                             uint32_t number, uint64_t manifest_bytes,
                                             uint64_t data_bytes);
-  // Makes the files at least as large as this before the slot is used again.
+  // Makes the files at least so large, before the slot is used again.
   Status grow(uint64_t manifest_bytes, uint64_t data_bytes);
 
   [[nodiscard]] const SlotIds& ids() const { return ids_; }
@@ -67,19 +68,19 @@ class Slot {
   file::File& data_file() { return **data_; }
 
   [[nodiscard]] Result<uint64_t> decision();
-  // A word of the manifest, to be changed through the pool; valid as long as this object.
+  // Returns a word of the manifest, to be changed through the pool; valid as long as this object.
   Result<persist::Word*> word(uint64_t offset);
-  // The VERSION alone. EUCLEAN, EPROTONOSUPPORT.
+  // Reads only the VERSION. EUCLEAN, EPROTONOSUPPORT.
   Result<VersionRecord> read_version();
-  // The whole manifest, checked but for its decision. EUCLEAN, EPROTONOSUPPORT.
+  // Reads the whole manifest, checked except for its decision. EUCLEAN, EPROTONOSUPPORT.
   Result<Manifest> read_manifest();
-  // Page media: writes both files back. Elsewhere whoever wrote them has fenced already.
+  // Page media: writes both files back. On other media their writers have fenced already.
   Status write_back();
-  // Stores *retired* and flushes it; the caller fences, before the slot is used again.
+  // Stores *retired* and flushes it; the caller fences before the slot is used again.
   Status retire();
 
   Result<Lease> take_lease();
-  // Does anybody hold one?
+  // Returns true if a process holds a lease.
   Result<bool> is_leased();
 
  private:
@@ -93,7 +94,7 @@ class Slot {
   file::PinHandle pin_;  // on the manifest, for its words
 };
 
-// Removes a slot's files, as far as they are there: the data first.
+// Removes a slot's files, as far as they exist: the data first.
 Status remove_slot(file::FileSystem& fs, uint64_t directory, uint32_t number);
 
 }  // namespace cairn::checkpoint

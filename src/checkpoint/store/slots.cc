@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view slot_prefix = "slot-";
 
-// The number of a slot's file; 0: it is not one.
+// Returns the number in the name of a slot's file; 0: it is not one.
 uint32_t number_of(const std::string& name) {
   uint32_t number = 0;
   const std::string_view digits = std::string_view(name).substr(slot_prefix.size(), 4);
@@ -25,7 +25,7 @@ uint32_t number_of(const std::string& name) {
   return is_one ? number : 0;
 }
 
-// Is it 32 hexadecimal digits and this suffix, or the copy of such a file?
+// Returns true for 32 hexadecimal digits with this suffix, and for the copy of such a file.
 bool is_hash(std::string_view name, std::string_view suffix) {
   if (name.ends_with(copy_suffix)) name.remove_suffix(copy_suffix.size());
   constexpr size_t digits = 32;
@@ -57,8 +57,8 @@ void note(SetListing* listing, const std::string& name) {
   }
 }
 
-// What a name was whose hash says that it is damaged: a file of this format has that hash, or the
-// hash is what is damaged.
+// Recovers a name whose hash differs: either a file of this format has that hash, or the hash
+// itself is damaged.
 std::string name_before(const file::FileSystem& fs, const file::Map& directory,
                         const file::Listed& listed) {
   const auto is_it = [&](const std::string& text) {
@@ -73,7 +73,7 @@ std::string name_before(const file::FileSystem& fs, const file::Map& directory,
   return {listed.name, listed.length};
 }
 
-// Slots whose names the listing did not show, and to which the index leads.
+// Adds slots whose names the listing did not show, and to which the index leads.
 void add_unlisted(file::FileSystem& fs, uint64_t directory, SetListing* listing) {
   for (uint32_t number = 1; number <= max_slots; ++number) {
     for (const std::string& name : {manifest_name(number), data_name(number)}) {
@@ -112,7 +112,7 @@ Result<SetListing> list_set(file::FileSystem& fs, uint64_t directory) {
 
 namespace {
 
-// What a slot with this decision, which is not free, is.
+// Reads the content of a slot with this decision, which is not free.
 Result<SlotContent> look_at_manifest(Slot& slot, uint64_t decision) {
   SlotContent content;
   content.state = SlotState::damaged;
@@ -147,7 +147,7 @@ Result<SlotContent> look_at(Slot& slot) {
     if (!decision.ok()) return decision.status();
     if (is_free_word(*decision)) return content;
     CAIRN_TRY_ASSIGN(found, look_at_manifest(slot, *decision));
-    // Retired meanwhile, the manifest may have been another one's in part.
+    // If the slot was retired meanwhile, the manifest may have been another one's in part.
     CAIRN_TRY_ASSIGN(after, slot.decision());
     if (after == *decision) return found;
   }

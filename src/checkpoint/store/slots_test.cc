@@ -35,7 +35,7 @@ class Slots : public file::FreshPool {
     std::memcpy(sample.version.holder, pool.data(), pool.size());
     return sample.bytes();
   }
-  // All but the decision, then the decision.
+  // Writes everything except the decision, then the decision.
   void commit(Slot& slot, std::vector<uint8_t> bytes) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + decision_offset, sizeof word);

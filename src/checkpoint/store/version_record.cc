@@ -1,4 +1,4 @@
-// VERSION: sealed and checked.
+// VERSION: seals and checks records.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +16,7 @@ Status wrong(const VersionRecord& version, const char* what) {
               static_cast<unsigned long long>(version.sequence), what);
 }
 
-// Ranges ascend, lie below the sequence, and do not contain the parent.
+// Checks that ranges ascend, lie below the sequence, and do not contain the parent.
 bool are_ranges_sound(const VersionRecord& version) {
   if (version.range_count > max_ranges) return false;
   uint64_t last = 0;
@@ -110,7 +110,7 @@ bool is_sound(const PartRecord& part) { return part.crc == crc_of(part); }
 
 namespace {
 
-// But for what differs between the manifests of a version.
+// Clears the fields that differ between the manifests of a version.
 VersionRecord common_of(VersionRecord version) {
   version.head.crc = 0;
   version.part = version.part_ranks = 0;

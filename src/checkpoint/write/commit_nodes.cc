@@ -22,7 +22,7 @@ Status CommitNodes::begin(const NodePrepared& own) {
 
 namespace {
 
-// Another node's, which is any number.
+// Checks an errno of another node, which may be any number.
 int errno_of(int64_t told) {
   constexpr int64_t most = 4095;
   return told >= 0 && told <= most ? static_cast<int>(told) : EPROTO;
@@ -40,7 +40,7 @@ void CommitNodes::judge_parts() {
       verdict_.rank = node.failed_rank;
     } else if (!is_sound(node.part) || node.sequence != prepared_.sequence ||
                node.common_crc != all_prepared_[0].common_crc) {
-      // Its ranks wrote another version than those of the first node.
+      // The node's ranks wrote another version than those of the first node.
       verdict_.error = EINVAL;
       verdict_.rank = node.part.first;
     }

@@ -1,7 +1,7 @@
-// CommitNodes: what the leaders of several nodes exchange to decide on a version. Each tells what
-// its node has prepared; when all have, each decides on its medium and tells that it has. So a node
-// sends two messages of fixed size and receives as many from each other node, whatever ranks and
-// variables there are.
+// CommitNodes: the messages by which the leaders of several nodes decide on a version. Each leader
+// sends what its node has prepared. When all have prepared, each decides on its medium and sends
+// its decision. So a node sends two messages of fixed size and receives as many from each other
+// node, whatever the number of ranks and variables.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 
 namespace cairn::checkpoint {
 
-// What a node tells of its part.
+// A node's message about its part.
 struct NodePrepared {
   PartRecord part;  // with the errno that kept the node from preparing it
   uint64_t sequence;
   uint64_t begun;
-  uint32_t common_crc;   // of what all VERSIONs say alike
-  uint32_t failed_rank;  // whose error it is
+  uint32_t common_crc;   // of the fields that all VERSIONs have in common
+  uint32_t failed_rank;  // the rank that the error belongs to
   uint32_t is_copying;   // an older version to lower
   uint8_t reserved[36];
 };
 static_assert(sizeof(NodePrepared) == 320);
 
-// That a node has decided, or why it could not.
+// A node's message that it has decided, or why it could not.
 struct NodeDecided {
   int32_t error;
   uint32_t rank;
@@ -35,7 +35,7 @@ static_assert(sizeof(NodeDecided) == 8);
 
 struct NodesVerdict {
   int error = 0;      // 0: the version is committed on all nodes
-  uint32_t rank = 0;  // whose error it is
+  uint32_t rank = 0;  // the rank that the error belongs to
   uint64_t bytes = 0;
   uint64_t begun = 0;
   bool is_copying = false;  // a node still copies an older version to lower
@@ -49,13 +49,13 @@ class CommitNodes {
   explicit CommitNodes(Exchange* exchange) : exchange_(exchange) {}
 
   [[nodiscard]] bool is_under_way() const { return step_ != Step::none; }
-  // This node's part is durable, or its error stands in it.
+  // Starts the exchange. This node's part is durable, or contains its error.
   Status begin(const NodePrepared& own);
-  // Does what can be done without waiting. True: it is over, as `verdict` says, and stays so until
-  // settle(). After an error of the exchange all further calls return that error: a leader that
-  // told the others something again would tell them of another version.
+  // Makes progress without waiting. Returns true when the exchange is over, with the result in
+  // `verdict`, until settle(). After an error of the exchange all further calls return that error:
+  // a leader that sent another message would send it for another version.
   Result<bool> proceed(const Decide& decide, NodesVerdict* verdict);
-  // The caller has done what the verdict says.
+  // Ends the exchange; the caller has acted on the verdict.
   void settle() { step_ = Step::none; }
 
  private:
@@ -72,7 +72,7 @@ class CommitNodes {
   NodeDecided decided_{};
   std::vector<NodeDecided> all_decided_;
   NodesVerdict verdict_;
-  SavedFailure failed_;  // the exchange
+  SavedFailure failed_;  // an error of the exchange
 };
 
 }  // namespace cairn::checkpoint

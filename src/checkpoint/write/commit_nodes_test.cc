@@ -10,11 +10,11 @@
 namespace cairn::checkpoint {
 namespace {
 
-// One node of a run whose other nodes say what a function says for them. Counts what this node
-// sends and receives.
+// A node of a run; a function supplies the messages of the other nodes. Counts the messages that
+// this node sends and receives.
 class CountedExchange : public Exchange {
  public:
-  // What `node` tells in place of this node's bytes.
+  // Stores the message of `node` in place of this node's bytes.
   using Other = std::function<void(uint32_t node, void* bytes, size_t size)>;
   CountedExchange(uint32_t nodes, uint32_t own, Other other)
       : nodes_(nodes), own_(own), other_(std::move(other)) {}
@@ -72,7 +72,7 @@ NodePrepared prepared_of(uint32_t node, uint32_t ranks) {
   return prepared;
 }
 
-// What the nodes of `exchange` come to, and the parts that this one stores.
+// The result of the nodes of `exchange`, and the parts that this one stores.
 struct Came {
   NodesVerdict verdict;
   std::vector<PartRecord> parts;
@@ -95,7 +95,7 @@ Came commit(CountedExchange* exchange, uint32_t ranks, Status decided = Status()
   return came;
 }
 
-// Nodes that prepare their parts and decide as they should.
+// Returns the messages of nodes that prepare their parts and decide regularly.
 CountedExchange::Other all_right(uint32_t ranks) {
   return [ranks](uint32_t node, void* bytes, size_t size) {
     if (size != sizeof(NodePrepared)) return;
@@ -177,7 +177,7 @@ TEST(CommitNodes, ADecisionThatCouldNotBeStoredIsToldToAll) {
   EXPECT_EQ(other.parts.size(), 3U);
 }
 
-// A lock that a leader does not get must not cost the verdict.
+// A leader that fails to get a lock must still keep the verdict.
 TEST(CommitNodes, AVerdictStaysUntilItIsSettled) {
   for (const int error : {0, ENOSPC}) {
     CountedExchange exchange(3, 1, [error](uint32_t node, void* bytes, size_t size) {
@@ -297,7 +297,7 @@ TEST(CommitNodes, AModelOf640000Ranks) {
   const auto contents = Contents::make(std::move(*layout), std::move(decompositions));
   ASSERT_TRUE(contents.ok()) << last_detail();
 
-  // What a node stores and sends for a version, wherever it is.
+  // The amount that a node stores and sends for a version does not depend on its number.
   for (const uint32_t node : {0U, 4321U}) {
     std::vector<uint32_t> its;
     for (uint32_t i = 0; i < on_node; ++i) its.push_back(node * on_node + i);

@@ -5,7 +5,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint64_t too_many = UINT64_MAX;  // or a count is negative
+constexpr uint64_t too_many = UINT64_MAX;  // also stands for negative counts
 
 uint64_t total_of(const ArrayPlace& array) {
   const Type type = array.view.type();
@@ -21,7 +21,7 @@ uint64_t total_of(const ArrayPlace& array) {
   return total > max_elements ? too_many : total;
 }
 
-// Dimensions of one element lie anywhere.
+// Checks the order; the place of a dimension of one element does not matter.
 bool lies_in_order(const ArrayPlace& array, const Order& stored) {
   const auto next = [&](const Order& order, unsigned* at) {
     while (*at < array.view.dimensions() && array.view.counts()[order[*at]] == 1) ++*at;
@@ -47,7 +47,7 @@ CountTotals::CountTotals(const Contents& contents) : contents_(contents) {
   }
 }
 
-// The i-th key is that of the i-th particle.
+// Checks that there is one key per particle.
 Status CountTotals::check_key(const Extent& extent, const DirectoryRecord& entry,
                               const Variable& variable) const {
   for (const DirectoryRecord& other : extent.directory) {
@@ -60,7 +60,7 @@ Status CountTotals::check_key(const Extent& extent, const DirectoryRecord& entry
   return Status();
 }
 
-// Each key is the number of a cell.
+// Checks that each key is the number of a cell.
 Status CountTotals::check_cells(const ArrayPlace& keys, const Variable& variable) const {
   const Variable cells = contents_.layout().variable(*variable.over);
   const uint64_t count = volume(contents_.decomposition_of(cells).whole()).value_or(0);

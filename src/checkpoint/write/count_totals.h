@@ -1,4 +1,4 @@
-// CountTotals sums the counts of ragged arrays for the rank that writes them.
+// CountTotals: adds up the counts of ragged arrays for the rank that writes them.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@ class CountTotals {
  public:
   explicit CountTotals(const Contents& contents);
 
-  // The rank stores this array for a variable.
+  // Records that the rank stores this array for a variable.
   void note(uint32_t variable, const ArrayPlace& array);
-  // EINVAL: a ragged array has another number of values than its counts say, or particles have
-  // another one than their key. A restart could not read such a version. Also if the cells
-  // lie in another order than on the first rank: the values would be those of other cells. Or if a
-  // key is that of no cell: no rank would get the particle.
+  // Returns EINVAL for a version that a restart could not read. A ragged array has another number
+  // of values than its counts say. Particles have another number than their key. The cells lie in
+  // another order than on the first rank: the values would be those of other cells. A key matches
+  // no cell: no rank would get the particle.
   [[nodiscard]] Status check(const Extent& extent, uint32_t rank) const;
 
  private:
@@ -27,7 +27,7 @@ class CountTotals {
 
   const Contents& contents_;
   std::map<uint32_t, uint64_t> totals_;  // by variable that counts
-  std::set<uint32_t> disordered_;        // of these: this rank's values lie in another order
+  std::set<uint32_t> disordered_;        // those whose values lie in another order on this rank
 };
 
 }  // namespace cairn::checkpoint

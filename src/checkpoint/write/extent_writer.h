@@ -1,5 +1,5 @@
-// ExtentWriter: what a rank writes of counted variables. How much that is differs from version to
-// version, so a rank takes its extent of the data file when it knows.
+// ExtentWriter: writes a rank's counted variables. Their size differs from version to version, so a
+// rank reserves its extent of the data file when it knows the size.
 #pragma once
 
 #include <vector>
@@ -11,19 +11,20 @@
 
 namespace cairn::checkpoint {
 
-// What a rank has now.
+// The counted variables of a rank at a version.
 struct Extent {
   std::vector<DirectoryRecord> directory;  // of all counted variables, in order of the layout
-  std::vector<ArrayPlace> arrays;          // of the same
+  std::vector<ArrayPlace> arrays;          // in the same order
   Packed packed;                           // pieces behind the directory
 };
 
-// `variables`: by index in the layout. Errors name the variable. EOVERFLOW: more than an extent
-// has.
+// Finds the extent. `variables`: by index in the layout. Errors name the variable. EOVERFLOW: more
+// than an extent has.
 Result<Extent> find_extent(const Contents& contents,
                            const std::vector<const Definition*>& variables);
 
-// Writes it at `offset` of the data file, which is large enough. The CRC of its checksum list.
+// Writes the extent at `offset` of the data file, which is large enough. Returns the CRC of its
+// checksum list.
 Result<uint32_t> write_extent(file::File& data, uint64_t offset, const Contents& contents,
                               const Extent& extent);
 

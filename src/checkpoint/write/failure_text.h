@@ -1,6 +1,6 @@
-// FailureText: what one rank met, in words, for the other ranks of the run. It lies in the file
-// `agree` of the set. Nothing depends on it: where it cannot be stored, ranks know the error's
-// number alone.
+// FailureText: passes the text of one rank's failure to the other ranks of the run. The text lies
+// in the file `agree` of the set. It is optional: if it cannot be stored, ranks know only the
+// error's number.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace cairn::checkpoint {
 
-// Where a text lies: of versions with an even and an odd sequence, and of a meeting.
+// The place of a text: for versions with an even and an odd sequence, and for a meeting.
 enum class TextPlace : uint64_t { even = 0, odd = 1, meeting = 2 };
 inline TextPlace place_of(uint64_t sequence) {
   return sequence % 2 == 0 ? TextPlace::even : TextPlace::odd;
@@ -20,13 +20,13 @@ inline uint64_t tag_of(uint64_t sequence, uint32_t rank) {
   return sequence ^ uint64_t { rank } << rank_shift;
 }
 
-// For the ranks of this node. `tag`: names the occasion.
+// Stores a text for the ranks of this node. `tag` names the occasion.
 void tell_text(const Run& run, TextPlace place, uint64_t tag, const std::string& text);
-// "": nothing was told on this occasion.
+// Returns the text of this occasion, or "".
 std::string told_text(const Run& run, TextPlace place, uint64_t tag);
 
-// All ranks of all nodes, once they know that one of them failed: its text, or "". `is_mine`: it
-// is this rank's. `arrived`: as for Run::meet().
+// Returns the text of the failed rank, or "". Called by all ranks of all nodes, once they know that
+// one of them failed. `is_mine`: the failed rank is this one. `arrived`: as for Run::meet().
 std::string share_text(Run* run, Run::Purpose purpose, bool is_mine, const std::string& text,
                        uint64_t arrived);
 

@@ -1,5 +1,5 @@
-// ManifestWriter stores what a manifest says before any rank has written: the version, its
-// attributes and, where there is one part only, that part.
+// ManifestWriter: stores the parts of a manifest that are known before any rank has written: the
+// version, its attributes and, if there is only one part, that part.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace cairn::checkpoint {
 
-// What the program says of a version.
+// The properties of a version that the program defines.
 struct VersionFacts {
   int64_t number = 0;
   int64_t step = 0;
@@ -30,10 +30,10 @@ struct NewVersion {
   const Partners& partners;
 };
 
-// The part that the ranks of this node write.
+// Makes the record of the part that the ranks of this node write.
 PartRecord make_part(const Run& run, const Partners& partners);
 
-// Stores all of the manifest but the roots of the ranks and, of several parts, the table of parts.
+// Stores the manifest except the roots of the ranks and, with several parts, the table of parts.
 // Its decision is free then.
 Status write_manifest(const Run& run, const NewVersion& added, Slot* slot);
 

@@ -6,7 +6,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// Nodes of one domain that follow each other.
+// Consecutive nodes of one domain.
 struct Block {
   size_t begin;
   size_t size;
@@ -37,7 +37,7 @@ std::vector<uint32_t> find_partners(const std::vector<std::string>& domains) {
   std::vector<uint32_t> partners(nodes);
   for (const Block& block : blocks) {
     for (size_t i = 0; i < block.size; ++i) {
-      // A step over the largest domain leaves any domain. Where it has most of the nodes, the
+      // A step over the largest domain leaves any domain. If the domain has most of the nodes, the
       // others take turns.
       const size_t to = 2 * largest <= nodes ? block.begin + i + largest
                                              : block.begin + block.size + i % (nodes - block.size);

@@ -23,7 +23,7 @@ TEST(Partners, OneDomainHasNone) {
 }
 
 TEST(Partners, NeverInTheSameDomainAndEvenlyWhereThatIsPossible) {
-  // All ways to put up to six nodes into three domains.
+  // The loops try all distributions of up to six nodes over three domains.
   for (uint32_t nodes = 2; nodes <= 6; ++nodes) {
     uint32_t ways = 1;
     for (uint32_t node = 0; node < nodes; ++node) ways *= 3;

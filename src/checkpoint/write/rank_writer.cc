@@ -37,7 +37,7 @@ class RankWriter {
     seal_root(&root);
     CAIRN_TRY(file::write_bulk(slot_.manifest_file(), &root, sizeof root,
                                roots_offset + sizeof root * uint64_t{rank}));
-    // All that this rank has written for the version, to both files.
+    // The fence covers everything that this rank has written for the version, to both files.
     return run_.set().fs().pool.fence_bytes();
   }
 

@@ -1,4 +1,4 @@
-// RankWriter stores what one rank contributes to a version: its region of the data file, an extent
+// RankWriter: stores one rank's contribution to a version: its region of the data file, an extent
 // if it has counted variables, and the root that describes both.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace cairn::checkpoint {
 
-// The bytes are durable afterwards. Errors name the variable. EOVERFLOW: the data file becomes too
-// large.
+// Writes the rank; the bytes are durable afterwards. Errors name the variable. EOVERFLOW: the data
+// file becomes too large.
 Status write_rank(const Run& run, const VersionWords& words, uint64_t sequence,
                   const Agreed& agreed, const Definitions& definitions, Slot* slot);
 

@@ -12,15 +12,15 @@ namespace {
 
 constexpr uint64_t buffer_bytes = uint64_t{64} << 10;
 constexpr uint64_t copied_at_once = uint64_t{64} << 10;
-constexpr uint64_t long_run = uint64_t{16} << 10;  // copied where it lies
-constexpr uint64_t padded_unit = 16;               // elements with padding are multiples of it
+constexpr uint64_t long_run = uint64_t{16} << 10;  // copied without the buffer
+constexpr uint64_t padded_unit = 16;               // divides the sizes of elements with padding
 
 }  // namespace
 
 RegionWriter::RegionWriter(file::File& data, uint64_t offset, uint64_t block_bytes)
     : data_(data), offset_(offset), sums_(block_bytes), buffer_(new uint8_t[buffer_bytes]) {}
 
-// Sums first, which brings the bytes into the cache, and copies from there.
+// Computes checksums first, which brings the bytes into the cache, and copies from there.
 Status RegionWriter::write(const uint8_t* bytes, uint64_t size) {
   while (size != 0) {
     const uint64_t n = std::min(size, copied_at_once);
@@ -67,7 +67,7 @@ Status RegionWriter::add_bytes(const uint8_t* bytes, uint64_t size) {
   return Status();
 }
 
-// What the padding of an element holds is nobody's value, and differs between ranks and runs.
+// Clears the padding of elements, which carries no value and differs between ranks and runs.
 Status RegionWriter::add_padded(Type type, const uint8_t* elements, uint64_t size) {
   position_ += size;
   while (size != 0) {

@@ -1,5 +1,5 @@
-// RegionWriter: copies a rank's pieces into its region of a data file and sums them on the way. No
-// byte of the pool is read, and nothing is fenced.
+// RegionWriter: copies a rank's pieces into its region of a data file and computes checksums on the
+// way. It reads no byte of the pool, and does not fence.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace cairn::checkpoint {
 
 class RegionWriter {
  public:
-  // `offset`: of the region in the file.
+  // Begins a region at `offset` in the file.
   RegionWriter(file::File& data, uint64_t offset, uint64_t block_bytes);
 
-  // Zeros up to this position in the region, which is not behind it.
+  // Writes zeros up to this position in the region, which is not behind the current one.
   Status fill_to(uint64_t position);
   Status add_raw(const uint8_t* bytes, uint64_t size) { return add_bytes(bytes, size); }
-  // The elements without halo, in this order.
+  // Writes the elements without halo, in this order.
   Status add(const ArrayPlace& array, const Order& order);
-  // Writes what is left, and the list. The CRC of the list.
+  // Writes the rest, and the list. Returns the CRC of the list.
   Result<uint32_t> finish();
   [[nodiscard]] uint64_t position() const { return position_; }
 
@@ -42,11 +42,11 @@ class RegionWriter {
   std::unique_ptr<uint8_t[]> buffer_;
 };
 
-// Is called with each array as it is written.
+// Called with each array as it is written.
 using SeeArray = std::function<void(uint32_t variable, const ArrayPlace& array)>;
 
-// Writes all of a rank's region. `variables`: by index in the layout, null where the rank has none.
-// ENODATA and others name the variable. The root but for its checksum.
+// Writes all of a rank's region. `variables`: by index in the layout, null if the rank has none.
+// ENODATA and others name the variable. Returns the root without its checksum.
 Result<RootRecord> write_region(file::File& data, uint64_t offset, const Contents& contents,
                                 const Packed& packed,
                                 const std::vector<const Definition*>& variables,

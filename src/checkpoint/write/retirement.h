@@ -1,4 +1,4 @@
-// Retirement decides, for one process, which committed versions of a set stay, and frees the slots
+// Retirement: decides, for one process, which committed versions of a set stay, and frees the slots
 // of the others.
 #pragma once
 
@@ -11,24 +11,26 @@ namespace cairn::checkpoint {
 
 class Retirement {
  public:
-  // `run`, `shelf` and `catalogue` stay where they are.
+  // The objects `run`, `shelf` and `catalogue` stay where they are.
   Retirement(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
       : run_(*run), shelf_(*shelf), catalogue_(*catalogue), retention_(retention) {}
 
-  // The next commit frees damaged slots, too.
+  // Makes the next commit free damaged slots, too.
   void drop_damaged_with_next() { drops_damaged_ = true; }
-  // The next commit confirms the restart from this slot.
+  // Makes the next commit confirm the restart from this slot.
   void confirm_with_next(uint32_t slot) { restarted_ = slot; }
 
   // Adds a version that was committed. `frees`: this rank decided on it, and frees slots for its
-  // node. A slot that it cannot free now is freed after a later commit.
+  // node. A slot that cannot be freed now is freed after a later commit.
   void add(const KnownVersion& known, bool frees);
-  // All nodes hold their copies of the version. The leader of each node frees what had copies
-  // before.
+  // Records that all nodes hold their copies of the version. The leader of each node frees the
+  // versions that had copies before.
   void note_partners(uint64_t sequence, const std::vector<uint32_t>& holders);
-  // All ranks, while no version is open. The leader of each node retires the version, durably.
+  // Retires a version. Called by all ranks, while no version is open; the leader of each node makes
+  // it durable.
   Status drop(uint64_t sequence);
-  // Stores that the restart needs no further attempt. One rank, when the run ends as it should.
+  // Stores that the restart needs no further attempt. Called by one rank, when the run ends
+  // regularly.
   Status confirm_restart();
 
  private:
@@ -41,7 +43,7 @@ class Retirement {
   Shelf& shelf_;
   Catalogue& catalogue_;
   Retention retention_;
-  uint32_t restarted_ = 0;  // the slot that the run restarted from; 0: it did not, or is confirmed
+  uint32_t restarted_ = 0;  // the slot that the run restarted from; 0: none, or it is confirmed
   bool drops_damaged_ = false;
 };
 

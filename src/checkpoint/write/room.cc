@@ -18,7 +18,7 @@ uint64_t bytes_of(const Definition& definition, uint32_t rank) {
   const bool is_stored = definition.kind == DecompositionKind::boxes ||
                          definition.kind == DecompositionKind::darray ||
                          (definition.kind == DecompositionKind::replicated && rank == 0);
-  // One that has no volume is refused when ranks agree.
+  // A box without a volume is refused when ranks agree.
   const uint64_t elements = is_stored ? volume(definition.box).value_or(0) : 0;
   uint64_t bytes = 0;
   return __builtin_mul_overflow(elements, definition.place.view.element_size(), &bytes) ? UINT64_MAX
@@ -37,7 +37,7 @@ uint64_t bytes_of_rank(const Definitions& definitions, const std::string& name,
 }
 
 uint64_t bytes_of_pool(const pool::Pool& pool) {
-  pool.see_growth().ignore();  // what was seen before counts then
+  pool.see_growth().ignore();  // a failure leaves the size that was seen before
   uint64_t blocks = 0;
   for (uint64_t i = 0; i < pool.segments.load(); ++i) blocks += pool.segment[i]->blocks;
   return blocks * format::block_size;

@@ -1,4 +1,4 @@
-// Room: what a version takes of a pool, and what the pool has.
+// Room: computes the space that a version needs, and the space of the pool.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace cairn::checkpoint {
 
-// Of a node: its ranks' regions with their lists. Counted variables take more, in each version
-// another amount.
+// Returns the bytes of a node: its ranks' regions with their lists. Counted variables take more, a
+// different amount in each version.
 uint64_t bytes_of_version(const Regions& regions, uint64_t block_bytes);
-// Of a rank: what it would store of its definitions with `added` under this name. Less than the
-// version takes.
+// Returns the bytes that a rank would store of its definitions with `added` under this name. A
+// version takes more.
 uint64_t bytes_of_rank(const Definitions& definitions, const std::string& name,
                        const Definition& added, uint32_t rank);
 
-// All that the pool has, its own tables included. Looks whether it has grown.
+// Returns the size of the pool, its own tables included. Checks whether it has grown.
 uint64_t bytes_of_pool(const pool::Pool& pool);
-// ENOSPC: the pool can never hold so many bytes; the text says both sizes. `what` takes them.
+// Returns ENOSPC if the pool can never hold so many bytes, which `what` needs; the text has both
+// sizes.
 Status check_room(const pool::Pool& pool, uint64_t bytes, const std::string& what);
-// "1.5 MiB"
+// Returns a size as text: "1.5 MiB".
 std::string shown_bytes(uint64_t bytes);
 
 }  // namespace cairn::checkpoint

@@ -84,7 +84,7 @@ Arrivals VersionWords::arrivals(uint64_t sequence) const {
   found.are_over = true;
   for (uint32_t rank = 0; rank < run_.ranks(); ++rank) {
     if (words_.member(rank, RunWords::arrival).load() >= sequence) continue;
-    // It may have arrived before it died.
+    // The rank may have arrived before it died.
     if (run_.is_gone(rank) && words_.member(rank, RunWords::arrival).load() < sequence)
       return {true, rank};
     found.are_over = false;

@@ -24,7 +24,7 @@ uint64_t bytes_of(const Agreed& agreed) {
 
 uint64_t Writer::write(const Agreed& agreed, const Definitions& definitions,
                        const VersionFacts& facts) {
-  // The words of the set have room for the slot of one version, and for the arrivals at two.
+  // The set has words for the slot of one version, and for the arrivals at two.
   while (sequence_ > decided_) {
     const Status waited = wait(sequence_, 0);
     if (!waited.ok() && run_.exchange() != nullptr) give_up(waited);
@@ -139,9 +139,10 @@ void Writer::abort(uint64_t sequence, int error) {
   const auto slot = shelf_.get(ids);
   if (!slot.ok()) return;
   abort_slot(run_.set().fs(), *slot, sequence);
-  // Without the slot that was made for this version, its blocks are there for other files.
+  // The slot was made for this version; without it, its blocks are free for other files.
   if (words_.has_new_slot() && error == ENOSPC)
-    remove_slot(run_.set().fs(), run_.set().directory(), ids.number).ignore();  // it is free, then
+    // The slot is free in any case.
+    remove_slot(run_.set().fs(), run_.set().directory(), ids.number).ignore();
 }
 
 Status Writer::prepare_own(uint64_t sequence, NodePrepared* prepared) {
@@ -154,7 +155,7 @@ Status Writer::prepare_own(uint64_t sequence, NodePrepared* prepared) {
   return Status();
 }
 
-// What this node tells the others: all of its ranks have arrived, or one never will.
+// Makes this node's message to the others: all of its ranks have arrived, or one never will.
 NodePrepared Writer::prepare(uint64_t sequence) {
   NodePrepared prepared{};
   prepared.part = make_part(run_, partners_);
@@ -235,7 +236,7 @@ void Writer::learn(uint64_t sequence, bool is_decider) {
   outcome.local_ns = fine_monotonic_ns();
   const bool has_nodes = run_.exchange() != nullptr;
   const uint64_t told = words_.bytes(sequence);
-  outcome.bytes = has_nodes ? told : outcome.bytes + told;  // of one node: of extents
+  outcome.bytes = has_nodes ? told : outcome.bytes + told;  // one node adds its extents
   if (!outcome.is_committed) {
     learn_failure(sequence, &outcome);
     shelf_.drop(opened_slot_);

@@ -1,7 +1,7 @@
-// Writer: what a rank does for a version: opens it with the others, stages its bytes, arrives, and
-// learns what was decided.
+// Writer: performs a rank's steps of a version: opens it with the others, stages its bytes,
+// arrives, and learns the decision.
 //
-// Nothing here waits for a rank that is less than one version behind, but for wait().
+// Only wait() waits for a rank that is less than one version behind.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ namespace cairn::checkpoint {
 struct Outcome {
   bool is_committed = false;
   int error = 0;      // why it was aborted
-  uint32_t rank = 0;  // whose error it was
-  std::string text;   // what that rank said, if this node knows
+  uint32_t rank = 0;  // the rank that the error belongs to
+  std::string text;   // that rank's text, if this node knows it
   int64_t number = 0;
-  uint64_t bytes = 0;  // of the node; of all of them once it is decided
+  uint64_t bytes = 0;  // of the node; of all nodes once decided
   uint64_t begun_ns = 0;
   uint64_t staged_ns = 0;  // monotonic; 0: not yet
   uint64_t local_ns = 0;
@@ -33,7 +33,7 @@ struct Outcome {
 
 class Writer {
  public:
-  // `run`, `shelf` and `catalogue` stay where they are.
+  // The objects `run`, `shelf` and `catalogue` stay where they are.
   Writer(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
       : run_(*run),
         shelf_(*shelf),
@@ -44,50 +44,51 @@ class Writer {
         decided_(run->last_sequence()),
         nodes_(run->exchange()) {}
 
-  // What versions from now on continue.
+  // Sets the lineage of the versions from now on.
   void continue_from(const Lineage& lineage) { lineage_ = lineage; }
-  // Parts of versions from now on say who holds their copies.
+  // Sets the nodes that hold the copies of parts, for versions from now on.
   void copy_to(Partners partners) { partners_ = std::move(partners); }
   [[nodiscard]] const Partners& partners() const { return partners_; }
-  // All ranks: all nodes hold what they are to hold of the version, or `error`. `copies`: of this
-  // node. Retires what had copies before.
+  // Records, on all ranks, that all nodes hold their copies of the version, or `error`. `copies`:
+  // of this node. Retires the versions that had copies before.
   void note_copies(uint64_t sequence, const std::vector<HeldCopy>& copies, int error);
-  // EPERM: the version stays, because a restart could need it: the newest one, the one that the
-  // next continues, or the newest with copies on other nodes. All ranks find the same.
+  // Returns EPERM if the version stays, because a restart could need it: the newest one, the one
+  // that the next continues, or the newest with copies on other nodes. All ranks get the same
+  // result.
   [[nodiscard]] Status check_drop(uint64_t sequence) const;
-  // Of several nodes, on leaders: is this node still copying a version to lower? If none is,
-  // `begin` gets the version that is committed then, on all of them.
+  // Asks the leaders of several nodes whether their node still copies a version to lower. If none
+  // does, `begin` receives the version that is committed then, on all leaders.
   struct Copying {
     std::function<bool()> is_busy;
     std::function<void(const KnownVersion&)> begin;
   };
   void copy_in_background(Copying copying) { copying_ = std::move(copying); }
-  // Which versions stay, and the slots of those that do not.
+  // Returns the object that retires versions and frees their slots.
   Retirement& retirement() { return retirement_; }
 
-  // Stages this rank's bytes and arrives. The sequence, also when this rank failed: see status().
-  // Waits for ranks that have not yet arrived at the version before.
+  // Stages this rank's bytes and arrives. Returns the sequence, also when this rank failed: see
+  // status(). Waits for ranks that have not yet arrived at the version before.
   uint64_t write(const Agreed& agreed, const Definitions& definitions, const VersionFacts& facts);
-  // Of the last write(): the error of this rank.
+  // Returns the error of this rank in the last write().
   [[nodiscard]] Status status() const { return status_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // Is the version decided? ENOENT: this run has no such version.
+  // Returns true if the version is decided. ENOENT: this run has no such version.
   Result<bool> test(uint64_t sequence);
-  // Waits until it is. ETIMEDOUT. 0: without end.
+  // Waits until the version is decided. ETIMEDOUT. A timeout of 0 means without end.
   Status wait(uint64_t sequence, uint64_t timeout_ns);
-  // Is the version decided on, by any rank? Any thread may ask.
+  // Returns true if any rank has decided on the version. Any thread may ask.
   [[nodiscard]] bool is_over(uint64_t sequence) const { return words_.is_over(sequence); }
-  // Null: not decided, or not known any more.
+  // Returns null if the version is not decided, or not known any more.
   [[nodiscard]] const Outcome* outcome(uint64_t sequence) const;
-  // "" or why the version was aborted.
+  // Returns why the version was aborted, or "".
   [[nodiscard]] static std::string shown(const Outcome& outcome);
 
-  // The slot of the version at which this rank last arrived. ENOENT: it has none.
+  // Returns the slot of the version at which this rank last arrived. ENOENT: it has none.
   Result<SlotIds> opened() const;
-  // The sequence at which this rank last arrived.
+  // Returns the sequence at which this rank last arrived.
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
-  // Goes on with a version that several nodes are about to decide on, without waiting.
+  // Continues a version that several nodes are about to decide on, without waiting.
   Status advance();
 
  private:
@@ -103,7 +104,7 @@ class Writer {
   void publish(uint64_t sequence, const NodesVerdict& verdict);
   void look_after_leader(uint64_t sequence);
   void give_up(const Status& why);
-  // This rank learns what was decided. `is_decider`: it is the one that decided, for its node.
+  // Learns the decision. `is_decider`: this rank decided, for its node.
   void learn(uint64_t sequence, bool is_decider);
   void learn_failure(uint64_t sequence, Outcome* outcome) const;
 
