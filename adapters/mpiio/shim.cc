@@ -1,10 +1,10 @@
-// The names of MPI's I/O chapter, exported without knowing any MPI: at the first call the MPI that
-// the process has loaded is found, then the back end that was built for it. Where nothing is
-// covered every name leads to the MPI's own function from then on.
+// Shim: exports the names of MPI's I/O chapter without knowing any MPI. The first call finds the
+// MPI that the process has loaded, then the back end that was built for it. If no directory is
+// covered, every name leads to the MPI's own function from then on.
 //
-// No MPI's header is included: all these functions return an int and take at most six arguments
-// that go into integer registers or their stack places, whatever a handle is (an int in MPICH, a
-// pointer in Open MPI), so they are passed on as six words.
+// The shim includes no MPI's header: all these functions return an int and take at most six
+// arguments that go into integer registers or their stack places, whatever a handle is (an int in
+// MPICH, a pointer in Open MPI). So they are passed on as six words.
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ using Function = int (*)(Word, Word, Word, Word, Word, Word);
 
 struct Name {
   const char* name;         // without MPI_
-  Function by_int[kKinds];  // in place of a call with MPI_Count that the MPI has not
+  Function by_int[kKinds];  // replaces a call with MPI_Count that the MPI lacks
   std::atomic<Function> target[kKinds];
 };
 
@@ -47,9 +47,9 @@ enum Number : int {
 Function target_of(int number, int kind);
 void* real(const char* name);
 
-// A program may look for a call with MPI_Count, find it here, and use it on an MPI before 4.0
-// (mpi4py does): then the same call with an int is made, as far as an int goes. `place`: of the
-// count among the words, or -1.
+// Makes the call with an int in place of one with MPI_Count, as far as an int goes. A program may
+// look up the call with MPI_Count, find it here, and use it on an MPI before 4.0 (mpi4py does).
+// `place`: of the count among the words, or -1.
 constexpr int kErrCount = 2;  // MPI_ERR_COUNT, in every ABI
 template <int plain, int kind, int place>
 int by_int(Word a, Word b, Word c, Word d, Word e, Word f) {
@@ -62,7 +62,7 @@ int by_int(Word a, Word b, Word c, Word d, Word e, Word f) {
   return target_of(plain, kind)(a, b, c, d, e, f);
 }
 
-// Which one it is, of arguments as calls.def writes them.
+// Returns that place, from arguments as calls.def writes them.
 constexpr int place_of_count(const char* arguments) {
   int place = 0;
   for (const char* at = arguments; *at != '\0'; ++at) {
@@ -91,10 +91,10 @@ constinit Name names[numbers] = {
 
 cairn::mpi::LoadedMpi mpi;
 
-// The function of an unknown MPI: the next one in the order of search.
+// Returns the function of an unknown MPI: the next one in the order of search.
 void* real(const char* name) { return dlsym(mpi.handle == nullptr ? RTLD_NEXT : mpi.handle, name); }
 
-// The same, or what we have in its place.
+// Returns the MPI's function, or the shim's replacement.
 void* real_or_ours(const char* full) {
   void* found = real(full);
   const int kind = full[0] == 'P' ? kPmpi : kMpi;
@@ -111,8 +111,9 @@ bool in_one_object(void* one, void* other) {
   return dladdr(one, &a) != 0 && dladdr(other, &b) != 0 && a.dli_fbase == b.dli_fbase;
 }
 
-// A profiler that is linked to the program comes between us and the MPI: it sees the program's
-// calls, and what it passes on comes back to us under the other name. Null: there is none.
+// Returns the function of a profiler that is linked to the program, or null. The profiler comes
+// between the shim and the MPI: it sees the program's calls, and the calls that it passes on come
+// back to the shim under the other name.
 void* profiler(const char* name) {
   void* next = dlsym(RTLD_NEXT, name);
   void* last = real(name);
@@ -131,7 +132,8 @@ BackendFind not_served(const std::string& why) {
   return nullptr;
 }
 
-// The transport comes first, which the back end is linked to: there is one in a process.
+// Loads the transport, to which the back end is linked, before the back end: a process has one
+// transport.
 BackendFind load_backend(uint64_t began_ns) {
   int error = 0;
   std::string why;
@@ -150,9 +152,9 @@ BackendFind load_backend(uint64_t began_ns) {
 
 // ---- an unknown MPI ----------------------------------------------------------------------------
 
-constexpr const char* prefix = "cairn:";  // of names that are ours alone
+constexpr const char* prefix = "cairn:";  // of names private to Cairn
 
-// One process says it for all, as far as the launchers tell which one that is.
+// Returns true on one process of the job, as far as the launchers tell which one that is.
 bool is_first() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const char* rank = getenv(name); rank != nullptr) return strcmp(rank, "0") == 0;
@@ -178,7 +180,7 @@ void tell_unknown() {
       where.dli_fname == nullptr ? "file unknown" : where.dli_fname);
 }
 
-// A class of the MPI's own making, as its numbers are not known.
+// Makes an error class of the MPI's own, because its numbers are not known.
 int refusal() {
   static const int made = [] {
     constexpr int other = 16;  // MPI_ERR_OTHER or MPI_ERR_INTERN
@@ -192,7 +194,7 @@ int refusal() {
   return made;
 }
 
-// In its files a name that is ours alone would be one like any other.
+// These check for the prefix "cairn:", because the MPI would take such names like any other.
 Function plain_open[kKinds];
 Function plain_delete[kKinds];
 bool is_ours(Word name) {

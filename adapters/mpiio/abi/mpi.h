@@ -1,7 +1,7 @@
 // The standard's own ABI (MPI 5.0, chapter "Application Binary Interface"; version 1.0 of the ABI):
-// of its mpi.h, what the back end uses. It is the same for every MPI that has a libmpi_abi.so, so
-// that the back end for it needs no MPI to be built. tests/slow/mpi_versions_test.py compares it
-// with the header of an MPI (drafts before the end of 2025 had other values).
+// the part of its mpi.h that the back end uses. It is the same for every MPI that has a
+// libmpi_abi.so, so the back end for it is built without an MPI. tests/slow/mpi_versions_test.py
+// compares it with the header of an MPI (drafts before the end of 2025 had other values).
 #pragma once
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ typedef struct {
   int MPI_internal[5];
 } MPI_Status;
 
-// Handles are pointers to what nobody knows; predefined ones are small numbers.
+// Handles are opaque pointers; predefined ones are small numbers.
 typedef struct MPI_ABI_Op* MPI_Op;
 typedef struct MPI_ABI_Comm* MPI_Comm;
 typedef struct MPI_ABI_Group* MPI_Group;

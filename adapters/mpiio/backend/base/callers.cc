@@ -10,7 +10,8 @@
 namespace mpiio {
 namespace {
 
-// libhdf5_openmpi.so.103 of Debian, libhdf5-b3b0e4a9.so.310 of a wheel, libpnetcdf.so.4.
+// Names such as libhdf5_openmpi.so.103 of Debian, libhdf5-b3b0e4a9.so.310 of a wheel,
+// libpnetcdf.so.4.
 constexpr const char* beginnings[] = {"libhdf5", "libpnetcdf"};
 
 bool lies_in_one(void* address) {

@@ -16,17 +16,19 @@ bool is_mpich() {
   return mpich;
 }
 
-// One function for each handler: the MPI says nothing to it by which to tell them apart. Fortran's
-// and C++'s come here too, by the MPI's own bindings; their two arguments are pointers as well.
+// Each handler has a function of its own, because the MPI passes nothing that tells handlers apart.
+// The MPI's own bindings also route Fortran's and C++'s handlers here; their two arguments are
+// pointers as well.
 constexpr size_t most = 32;
 std::mutex lock;
 std::array<std::atomic<ErrorHandler*>, most> handlers;
-thread_local MPI_File file_now = MPI_FILE_NULL;  // whose handler is being called
+thread_local MPI_File file_now = MPI_FILE_NULL;  // the file whose handler is being called
 thread_local int code_now = MPI_SUCCESS;
 
 template <size_t place>
 void note(MPI_File* file, int* code, ...) {
-  // C++ gets an object of its own instead of the handle; after its handlers MPICH returns no error.
+  // The C++ binding passes an object of its own instead of the handle; after its handlers MPICH
+  // returns no error.
   const bool cxx = *file != file_now;
   handlers[place].load()(file, code, 0);  // MPICH adds a 0
   code_now = cxx ? MPI_SUCCESS : *code;
@@ -37,8 +39,8 @@ constexpr std::array<ErrorHandler*, most> notes(std::index_sequence<places...> /
   return {note<places>...};
 }
 
-// MPI::ERRORS_THROW_EXCEPTIONS: the C++ function throws when it gets the code.
-// MPI_File_call_errhandler takes it for an error of its own in MPICH, and ends the program.
+// Returns true for MPI::ERRORS_THROW_EXCEPTIONS: the C++ function throws when it gets the code. In
+// MPICH MPI_File_call_errhandler takes it for an error of its own, and ends the program.
 bool throws(MPI_File file) {
 #ifdef MPIR_ERRORS_THROW_EXCEPTIONS
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

@@ -1,6 +1,6 @@
-// Error handlers of the program's for files. Their argument is a pointer to the code that the call
-// is to return: in MPICH they may put another one there, which MPI_File_call_errhandler does not
-// tell.
+// Handlers: the program's error handlers for files. Their argument is a pointer to the code that
+// the call returns. In MPICH a handler may store another code there, which MPI_File_call_errhandler
+// does not report.
 #pragma once
 
 #include <mpi.h>
@@ -9,12 +9,12 @@ namespace mpiio {
 
 using ErrorHandler = void(MPI_File*, int*, ...);
 
-// What the MPI gets in place of `handler`: it calls that and notes the code. In an MPI where the
-// code stays as it is, and where there are too many of them, `handler` itself.
+// Returns the handler that the MPI gets in place of `handler`: it calls `handler` and records the
+// code. Returns `handler` itself if the MPI keeps the code, or if there are too many handlers.
 ErrorHandler* noting(ErrorHandler* handler);
-// Lets the handler of `file` have `code`; what the call is to return then.
+// Calls the handler of `file` with `code`. Returns the code that the call is to return.
 int handle(MPI_File file, int code);
-// Does the MPI call the handler of MPI_FILE_NULL by MPI_File_call_errhandler?
+// Returns true if MPI_File_call_errhandler calls the handler of MPI_FILE_NULL in this MPI.
 bool handles_no_file();
 
 }  // namespace mpiio

@@ -1,4 +1,4 @@
-// The shim, as it has started this back end.
+// The shim that has started this back end.
 #pragma once
 
 #include "mpiio/host.h"

@@ -9,7 +9,7 @@
 
 namespace mpiio {
 
-// The MPI's own functions, by kind; null where it has none.
+// The MPI's own functions, by kind; null if it has none.
 namespace real {
 #define PLAIN(name, parameters, arguments) extern int(*name[kKinds]) parameters;
 #define CALL PLAIN
@@ -20,7 +20,7 @@ namespace real {
 #undef LARGE
 }  // namespace real
 
-// The file whose genuine handle the program gets for ours: it is on every host and holds nothing.
+// The file whose genuine handle stands for a Cairn file: it exists on every host and is empty.
 constexpr const char* shadow_path = "/dev/null";
 
 }  // namespace mpiio

@@ -12,7 +12,7 @@ bool ends_with_name(const std::string& path, const std::string& name) {
                           path[path.size() - name.size() - 1] == '/');
 }
 
-// "read at offset 4096", and so on: how long that is at the beginning; 0: it says something else.
+// Returns the length of a leading "read at offset 4096" or the like; 0: the text begins otherwise.
 size_t place_in(const std::string& text) {
   for (const std::string_view start : {"read at offset ", "write at offset "}) {
     if (!text.starts_with(start)) continue;
@@ -47,7 +47,7 @@ std::string told_once(const std::string& path, const std::string& what, const st
 
 std::string fitted(const std::string& text, size_t room) {
   std::string fits = text;
-  constexpr size_t least = 24;  // that a name keeps
+  constexpr size_t least = 24;  // minimum length of a name
   const std::string gap = "...";
   const size_t name = std::min(text.find(": "), text.size());
   if (text.size() > room && name > least + gap.size()) {

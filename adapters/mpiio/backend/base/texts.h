@@ -1,5 +1,5 @@
-// Texts of errors: one sentence from what several layers said, in the room that an MPI has for it.
-// Free of MPI.
+// Texts of errors: combines what several layers said into one sentence, of the length that an MPI
+// allows. Free of MPI.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace mpiio {
 
-// "path: what: cause". `said` is what a layer below told, which may begin with the file's name and
-// with what was done, once or twice: that is said once, and of two offsets the one that failed.
+// Returns "path: what: cause". `said` is a lower layer's text, which may begin with the file's name
+// and the operation, once or twice. The result has both once, with the offset that failed.
 std::string told_once(const std::string& path, const std::string& what, const std::string& said);
-// The text in at most `room` bytes: its cause and advice stand at its end, so the name that it
-// begins with is shortened in its middle.
+// Shortens the text to `room` bytes. Its cause and advice stand at its end, so the name at its
+// begin is shortened in the middle.
 std::string fitted(const std::string& text, size_t room);
 
 }  // namespace mpiio

@@ -36,7 +36,7 @@ TEST(Texts, LongNamesAreShortenedInTheirMiddle) {
   EXPECT_TRUE(short_text.starts_with("/begin/") && short_text.ends_with("/end" + cause));
   EXPECT_TRUE(short_text.find("...") != std::string::npos);
   EXPECT_EQ(fitted(text, text.size()), text);
-  // The name keeps something, and then the end is cut; never within a letter.
+  // The name keeps a minimum, and then the end is cut, never within a character.
   const std::string long_cause = "/d/file: " + std::string(200, 'y');
   EXPECT_EQ(fitted(long_cause, 50), long_cause.substr(0, 50));
   std::string letters;

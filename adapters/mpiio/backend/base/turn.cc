@@ -18,7 +18,7 @@ int Turn::prepare() {
 int Turn::take() {
   const int error = pthread_mutex_lock(&mutex_);
   if (error != EOWNERDEAD) return error;
-  // Its holder was killed in its turn. The bytes of an access that was cut off are the file's.
+  // The holder was killed in its turn. An access that was cut off leaves its bytes in the file.
   return pthread_mutex_consistent(&mutex_);
 }
 

@@ -1,8 +1,7 @@
-// Turn is taken by one thread at a time, of all processes that map the memory where it lies.
+// Turn: a lock that one thread at a time holds, of all processes that map its memory.
 //
-// Whether its holder lives, the kernel says (a robust mutex): it marks the turn of a thread that
-// dies, however that happens, and the next one gets it. No process number is looked at: another
-// process may get that of a dead one.
+// It is a robust mutex: the kernel marks the turn of a thread that dies, in whatever way, and the
+// next thread gets it. No process number is compared: another process may get that of a dead one.
 #pragma once
 
 #include <pthread.h>
@@ -11,10 +10,11 @@ namespace mpiio {
 
 class Turn {
  public:
-  // In new memory that is shared, before another process knows of it. Returns an errno value.
+  // Initialises the turn in new shared memory, before another process knows of it. Returns an errno
+  // value.
   int prepare();
 
-  // Waits. Returns 0, or an errno value: the turn is not taken.
+  // Waits for the turn. Returns 0, or an errno value: the turn is not taken.
   int take();
   void give_up();
 

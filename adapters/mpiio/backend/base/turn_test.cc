@@ -31,7 +31,7 @@ class TurnTest : public testing::Test {
   }
   void TearDown() override { munmap(shared_, sizeof(Shared)); }
 
-  // A child that takes the turn and keeps it.
+  // Starts a child that takes the turn and keeps it.
   pid_t start_holder() {
     const pid_t child = fork();
     if (child == 0) {
@@ -81,7 +81,7 @@ TEST_F(TurnTest, OfAKilledProcessIsFreeAgain) {
   kill(holder, SIGKILL);
   waiting.join();
   EXPECT_EQ(got, 0);
-  // As before for everybody else, also after a second one.
+  // The turn works as before for all others, also after a second kill.
   waitpid(holder, nullptr, 0);
   shared_->taken = 0;
   const pid_t second = start_holder();
@@ -91,8 +91,8 @@ TEST_F(TurnTest, OfAKilledProcessIsFreeAgain) {
   shared_->turn.give_up();
 }
 
-// A process number that is used again must not keep it: the holder's parent has not heard of its
-// end, so its number is taken as long as the test lasts.
+// A reused process number must not keep the turn: the holder's parent has not reaped it, so its
+// number is taken while the test runs.
 TEST_F(TurnTest, OfAKilledProcessWhoseNumberIsTakenIsFreeAgain) {
   const pid_t holder = start_holder();
   kill(holder, SIGKILL);

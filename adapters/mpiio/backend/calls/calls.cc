@@ -14,7 +14,7 @@ namespace mpiio {
 
 namespace {
 
-// What the program calls, one for each kind of name.
+// The functions that the program calls, one for each kind of name.
 namespace entry {
 
 template <int kind>
@@ -57,7 +57,7 @@ int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   std::string path;
   if (comm == MPI_COMM_NULL || filename == nullptr || !is_covered(filename, &path))
     return real::File_open[kind](comm, filename, amode, info, opened);
-  // Also of one that cannot be opened: MPICH's Fortran looks at it then.
+  // The handle is set even if the open fails: MPICH's Fortran reads it then.
   *opened = MPI_FILE_NULL;
   return raise(MPI_FILE_NULL, serve::File_open(comm, path, amode, info, opened));
 }
@@ -66,7 +66,7 @@ template <int kind>
 int File_close(MPI_File* closed) {
   File* file = find_file(*closed);
   if (file == nullptr) return real::File_close[kind](closed);
-  // Its handler goes with it.
+  // The file's handler is released with it.
   return raise(MPI_FILE_NULL, serve::File_close(*file, closed));
 }
 
@@ -83,7 +83,7 @@ int File_create_errhandler(ErrorHandler* handler, MPI_Errhandler* created) {
   return real::File_create_errhandler[kind](noting(handler), created);
 }
 
-// Ours alone knows the functions: no MPI in use converts by them.
+// Registers the functions only in the back end: no MPI in use converts by them.
 template <int kind>
 int Register_datarep(const char* name, Conversion<int>* read, Conversion<int>* write,
                      MPI_Datarep_extent_function* extent, void* extra) {
@@ -100,8 +100,8 @@ int Register_datarep_c(const char* name, Conversion<MPI_Count>* read, Conversion
   return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
 }
 
-// Our errors are the standard's classes, which every MPI knows; the text is that of this thread's
-// last one.
+// Returns the text of this thread's last error. Cairn's errors are the standard's classes, which
+// every MPI knows.
 template <int kind>
 int Error_string(int code, char* text, int* length) {
   const char* ours = text_of(code);
@@ -132,7 +132,7 @@ int Error_string(int code, char* text, int* length) {
 struct Known {
   const char* name;
   void* function[kKinds];
-  void* const* real;  // null: this MPI has none of this name, nor do we then
+  void* const* real;  // null: this MPI has none of this name, so the back end has none
 };
 #define KNOWN(name)                                                                             \
   {#name,                                                                                       \
@@ -155,7 +155,7 @@ void* find(const char* name, int kind) {
   return nullptr;
 }
 
-// In place of an MPI's that has none. Ours is served in any case.
+// Replaces the function of an MPI that has none; the back end's own registration works in any case.
 int no_register_datarep_c(const char*, Conversion<MPI_Count>*, Conversion<MPI_Count>*,
                           MPI_Datarep_extent_function*, void*) {
   return MPI_ERR_UNSUPPORTED_OPERATION;

@@ -1,17 +1,17 @@
-// The calls, as they come from the program (calls.def): ours or the MPI's.
+// The calls as they come from the program (calls.def): each serves a Cairn file or calls the MPI.
 #pragma once
 
-#include "mpiio/backend/file/file.h"
 #include "mpiio/backend/base/handlers.h"
 #include "mpiio/backend/base/real.h"
+#include "mpiio/backend/file/file.h"
 
 namespace mpiio {
 
-// Does this name lead to a file of ours? If so, a descriptor of it can be opened by `*path`.
+// Returns true if the name leads to a covered file; `*path` then opens a descriptor of it.
 bool is_covered(const char* filename, std::string* path);
 
-// Ours. Each returns a class of errors; who calls lets the file's error handler have it. Counts of
-// any size.
+// The calls on Cairn's files. Each returns an error class; the caller passes it to the file's error
+// handler. Counts of any size.
 namespace serve {
 int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, MPI_File* opened);
 int File_close(File& file, MPI_File* closed);

@@ -1,4 +1,4 @@
-// Reading and writing: the three ways to say where, and the three to say when it is done.
+// Data: reads and writes, with the three ways to give a position, and the three to complete.
 #include <cstdint>
 
 #include "cluster/mpi/messages/collectives.h"
@@ -30,7 +30,7 @@ int refuse(const File& file, int error_class, const char* why) {
   return error(error_class, file.path + ": " + why);
 }
 
-// Is the access allowed, and how many etypes does it take?
+// Checks that the access is allowed, and counts its etypes.
 int check(const File& file, const Data& data, int64_t* etypes) {
   if (data.count < 0) return refuse(file, MPI_ERR_COUNT, "the count is negative");
   if (data.datatype == MPI_DATATYPE_NULL) return refuse(file, MPI_ERR_TYPE, "the datatype is null");
@@ -65,7 +65,7 @@ int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
   return code == MPI_SUCCESS ? run(file, data, offset, moved) : code;
 }
 
-// At the individual pointer, which moves on by what was asked for.
+// Accesses at the individual pointer, which advances by the requested amount.
 int at_pointer(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   int code = check(file, data, &etypes);
@@ -83,12 +83,12 @@ int at_shared_pointer(File& file, const Data& data, int64_t* moved) {
   return run(file, data, before, moved);
 }
 
-// In the order of ranks from the shared pointer on. Every rank takes part, also one whose access is
-// refused.
+// Accesses in the order of ranks from the shared pointer on. Every rank takes part, also one whose
+// access is refused.
 int move_in_order(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   const int code = check(file, data, &etypes);
-  int64_t through = 0;  // up to and with this rank
+  int64_t through = 0;  // up to and including this rank
   const cairn::mpi::Doing doing("access in order of ranks to", file.path);
   cairn::mpi::sum_through(session::ranks(file.comm), &etypes, &through,
                           "waiting for the ranks before this one");
@@ -106,9 +106,9 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
   return run(file, data, moving.base + through - etypes, moved);
 }
 
-// Between hosts an ordered write commits, which the standard does not ask for: all ranks meet in it
-// anyway, and programs that write in order read what the others wrote after a barrier, as they may
-// where one file system serves all.
+// Accesses in order. An ordered write between hosts commits, which the standard does not ask for:
+// all ranks meet in it anyway, and programs that write in order read what the others wrote after a
+// barrier, as they may on a common file system.
 int in_order(File& file, const Data& data, int64_t* moved) {
   const int code = move_in_order(file, data, moved);
   if (data.direction == Direction::read || file.nodes == nullptr || file.immediate) return code;
@@ -179,9 +179,8 @@ int begin(File& file, File::Split split, const Do& act) {
 
 }  // namespace
 
-// On one node a collective call on bytes that are here needs nobody else (the standard does not
-// make it a barrier), so it moves the same bytes as the independent one. collective_writes.h says
-// what it counts.
+// On one node a collective call on local bytes needs no other rank (the standard does not make it a
+// barrier), so it moves the same bytes as the independent one. collective_writes.h counts them.
 namespace serve {
 
 #define DATA_CALLS(call, Buffer)                                                                 \

@@ -1,4 +1,4 @@
-// Sizes, views, hints, atomicity.
+// Manage: sizes, views, hints, atomicity.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,7 @@
 namespace mpiio {
 namespace {
 
-// The value is an octal number of permissions, as hints write it.
+// Returns true if the value is an octal number of permissions, as in hints.
 bool is_mode(const char* value) {
   char* end = nullptr;
   const unsigned long mode = std::strtoul(value, &end, 8);
@@ -32,7 +32,8 @@ bool is_visibility(const char* value) {
 
 bool is_any(const char*) { return true; }
 
-// A value that says nothing to us is ignored, as a hint without a meaning is, and not read back.
+// The hints that are followed. A value without meaning is ignored, as an unknown hint is, and not
+// returned.
 struct Followed {
   const char* key;
   bool (*is_known)(const char* value);
@@ -49,7 +50,7 @@ int size_of(const File& file, int64_t* size) {
   return MPI_SUCCESS;
 }
 
-// Rank 0 does it, all having come; all hear how it went.
+// Runs `act` on rank 0 after all ranks have come; all ranks get its result.
 template <typename Do>
 int by_one(const File& file, const char* what, const Do& act) {
   int result = file.rank == 0 ? act() : 0;
@@ -59,7 +60,7 @@ int by_one(const File& file, const char* what, const Do& act) {
 
 bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
 
-// Of a size that a file is to get.
+// Checks the size that a file is to get.
 int check_size(const File& file, MPI_Offset size) {
   if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
   if (!writable(file))
@@ -67,7 +68,8 @@ int check_size(const File& file, MPI_Offset size) {
   return check_random(file);
 }
 
-// A handle of our own: the program may free its type, and gets back another one from get_view.
+// Returns a handle that the back end owns: the program may free its type, and gets another one from
+// get_view.
 MPI_Datatype own(MPI_Datatype datatype) {
   if (is_predefined(datatype)) return datatype;
   MPI_Datatype mine = MPI_DATATYPE_NULL;
@@ -75,7 +77,7 @@ MPI_Datatype own(MPI_Datatype datatype) {
   return mine;
 }
 
-// Does a byte occur twice? Of pieces whose offsets do not decrease.
+// Returns true if a byte occurs twice, in pieces whose offsets do not decrease.
 bool overlaps(const Layout& layout) {
   int64_t end = 0;
   for (const Run& run : layout.runs) {
@@ -85,7 +87,7 @@ bool overlaps(const Layout& layout) {
   return false;
 }
 
-// Fills in what the types and the representation say.
+// Fills in the members that follow from the types and the representation.
 int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name,
               View* view) {
   const auto refuse = [&](int error_class, const char* why) {
@@ -202,7 +204,7 @@ int File_set_info(File& file, MPI_File, MPI_Info info) {
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
   PMPI_Info_create(info);
   for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
-  // On one host there is no other.
+  // A single host makes every write visible immediately.
   const bool immediate = file.nodes == nullptr || file.immediate;
   PMPI_Info_set(*info, "cairn_visibility", immediate ? "immediate" : "sync");
   return MPI_SUCCESS;
@@ -221,11 +223,11 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   else if (!here && displacement < 0)
     code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
-  // One is enough where it costs a message.
+  // One rank suffices if each costs a message.
   if (code == MPI_SUCCESS && (file.shared != nullptr || file.rank == 0))
     code = set_shared_pointer(file, 0, 1);
-  // All have come: nobody uses the pointer of the view before any more. All change the view, or
-  // nobody does.
+  // All ranks have come: no rank uses the pointer of the view before any more. Either all ranks
+  // change the view, or none does.
   if (code = agree(file.comm, code); code != MPI_SUCCESS) {
     free_types(view);
     return code;

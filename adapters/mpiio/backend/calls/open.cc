@@ -1,4 +1,4 @@
-// Opening, closing and deleting.
+// Open: opens, closes and deletes files.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -56,7 +56,8 @@ int not_covered(const std::string& path) {
   return error(MPI_ERR_BAD_FILE, path + ": it is not below the covered directory");
 }
 
-// Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
+// Opens a file through the POSIX adapter, which knows the covered directories, and borrows the open
+// file.
 int open_here(File& file, int flags, mode_t mode) {
   if (!host->paths->covers(file.path.c_str())) return not_covered(file.path);
   const int fd = ::open(file.path.c_str(), flags, mode);
@@ -73,8 +74,9 @@ int open_here(File& file, int flags, mode_t mode) {
 // ---- what the ranks share
 // ------------------------------------------------------------------------
 
-// `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
-// ranks have been here, so no end of the job leaves the file behind after that.
+// Maps the shared memory; `name` is that of the file whose descriptor is `fd`. MPI_File_open
+// returns on no rank before all ranks have been here, so after that no end of the job leaves the
+// file behind.
 bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
   void* at =
       ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -87,7 +89,7 @@ bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
   return true;
 }
 
-// What the ranks find there when they map it. Returns an errno value.
+// Initialises the shared memory before the ranks map it. Returns an errno value.
 int prepare_shared(int fd) {
   void* at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return errno;
@@ -96,7 +98,7 @@ int prepare_shared(int fd) {
   return error;
 }
 
-// The memory is taken here, so that no rank is killed for want of it when it stores there.
+// Makes the shared memory and allocates it, so that no store kills a rank for want of memory.
 int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
   const int fd = cairn::mpi::make_shared_memory(name);
   if (fd < 0) return fd;
@@ -129,7 +131,8 @@ constexpr const char* strangers_elsewhere =
     "others: start it as "
     "mpirun ... cairn run ... program";
 
-// Says it also where a program looks at no codes: those that do not hear of it wait.
+// Refuses the file, with a message even if the program checks no codes: ranks that do not learn of
+// the refusal wait.
 int refuse_strangers(const std::string& path, const char* who, bool tell) {
   if (tell)
     cairn_show_line(stderr,
@@ -145,8 +148,8 @@ bool is_alone(MPI_Comm comm) {
   return ranks == 1;
 }
 
-// Modes that are right by themselves and the same on all ranks, and processes that all can be
-// served alike.
+// Checks that the modes are valid and the same on all ranks, and that all processes can be served
+// alike.
 int check_together(const File& file, session::Reach* reach) {
   std::string why;
   *reach = session::reach(&why);
@@ -161,13 +164,13 @@ int check_together(const File& file, session::Reach* reach) {
   return why.empty() ? MPI_SUCCESS : error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": " + why);
 }
 
-// What rank 0 tells the others.
+// The message of rank 0 to the others.
 struct Opened {
   int code;
   cairn::mpi::SharedMemoryName shared;
 };
 
-// One creates it, so that MPI_MODE_EXCL means what it says.
+// Opens the file on the first rank. Only one rank creates it, so that MPI_MODE_EXCL works.
 Opened open_first(File& file, int* shared) {
   Opened opened = {nodes::make_plain(file.path), {}};
   if (opened.code == MPI_SUCCESS)
@@ -194,7 +197,7 @@ int open_on_nodes(File& file) {
   return nodes::open(file, flags_of(file.amode, true), file_mode(file));
 }
 
-// A file of this node's pool. `*name` is that of the memory which its ranks share.
+// Opens a file of this node's pool. `*name` receives that of the memory which its ranks share.
 int open_on_node(File& file, cairn::mpi::SharedMemoryName* name) {
   int shared = -1;
   Opened opened = {};
@@ -217,7 +220,7 @@ int go_to_end(File& file) {
   return code;
 }
 
-// Without MPI_Init there is no MPI_COMM_SELF.
+// Opens the genuine handle; without MPI_Init there is no MPI_COMM_SELF.
 int open_handle(File& file) {
   if (cairn::mpi::has_world()) {
     const int code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR,
@@ -251,11 +254,12 @@ int open_all(File& file, MPI_Info info) {
   cairn::mpi::SharedMemoryName name;
   int code = reach == session::Reach::nodes ? open_on_nodes(file) : open_on_node(file, &name);
   if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
-  // What the program holds: of this process alone, so nobody waits.
+  // The handle that the program holds belongs to this process alone, so no rank waits for another.
   if (code == MPI_SUCCESS) code = open_handle(file);
   code = agree(file.comm, code);
   if (code == MPI_SUCCESS || name.path[0] == '\0') return code;
-  // Some rank may not have mapped it. None ends the job for the error before the name is removed.
+  // Some rank may not have mapped the memory. No rank ends the job for the error before the name is
+  // removed.
   if (file.rank == 0) cairn::mpi::remove_shared_memory(name);
   cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   return code;
@@ -278,7 +282,7 @@ bool is_covered(const char* filename, std::string* path) {
     *path = filename + std::strlen(prefix);
     return true;
   }
-  // What is there, or the directory that it would be made in, must be one of ours.
+  // The file, or the directory that it would be created in, must be covered.
   *path = romio::without_file_system(filename);
   return host->paths->covers(path->c_str());
 }
@@ -289,7 +293,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
-  // The job has ended, and what MPIs have prepared for files.
+  // MPI_Finalize has ended the job and freed what the MPI prepares for files.
   if (cairn::mpi::had_world())
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": cannot open a file after MPI_Finalize");
   bool first = false;
@@ -306,7 +310,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
     release(file);
     return error(MPI_ERR_NO_MEM, path + ": the MPI cannot create more communicators");
   }
-  // It has its handler from the program's: errors are ours to tell here.
+  // The communicator has inherited the program's handler; the back end reports errors itself.
   PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(file->comm, &file->rank);
   PMPI_Comm_size(file->comm, &file->ranks);
@@ -324,7 +328,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
 
 int File_close(File& file, MPI_File* closed) {
   const cairn::mpi::Doing doing("close", file.path);
-  // Nobody deletes or reopens it before all have done with it.
+  // No rank deletes or reopens the file before all ranks have finished with it.
   int code = MPI_SUCCESS;
   if (file.nodes != nullptr)
     code = nodes::close(file);
@@ -344,7 +348,7 @@ int File_close(File& file, MPI_File* closed) {
 
 int File_delete(const std::string& path) {
   if (session::job() != nullptr) return nodes::remove(path);
-  // With our prefix, which no file of that name has.
+  // The name has Cairn's prefix, which no other file has.
   if (!host->paths->covers(path.c_str())) return not_covered(path);
   bool removed = false;
   if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;

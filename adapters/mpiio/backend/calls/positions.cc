@@ -1,4 +1,4 @@
-// Where a file's pointers stand: the individual one and the shared one.
+// Positions: a file's individual and shared pointers.
 #include "cluster/mpi/messages/collectives.h"
 #include "cluster/mpi/messages/waiting.h"
 #include "mpiio/backend/calls/calls.h"
@@ -16,7 +16,7 @@ int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) 
   return MPI_SUCCESS;
 }
 
-// The end of file, in etypes of the view.
+// Returns the end of file, in etypes of the view.
 int end_of(File& file, int64_t* etypes) {
   MPI_Offset size = 0;
   if (const int code = serve::File_get_size(file, MPI_FILE_NULL, &size); code != MPI_SUCCESS)

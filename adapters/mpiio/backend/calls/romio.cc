@@ -12,11 +12,12 @@
 namespace mpiio::romio {
 namespace {
 
-// Those that ROMIO knows, whether it was built for them or not (fstype_prefix in its ad_fstype.c).
-// It takes names with any other prefix as they are, or refuses them in older versions.
-constexpr const char* file_systems[] = {"ufs:",  "nfs:",   "xfs:",    "pvfs2:",
-                                        "gpfs:", "panfs:", "lustre:", "testfs:",
-                                        "daos:", "ime:",   "quobyte:"};
+// The prefixes that ROMIO knows, whether it was built for them or not (fstype_prefix in its
+// ad_fstype.c). It takes names with any other prefix as they are, or refuses them in older
+// versions.
+constexpr const char* file_systems[] = {
+    "ufs:",    "nfs:",    "xfs:",  "pvfs2:", "gpfs:",   "panfs:",
+    "lustre:", "testfs:", "daos:", "ime:",   "quobyte:"};
 
 size_t prefix_length(const char* filename) {
   for (const char* prefix : file_systems)
@@ -25,7 +26,7 @@ size_t prefix_length(const char* filename) {
 }
 
 bool opens(const char* name) {
-  // A program's handler of errors without a file must not hear of the answer "no".
+  // A program's handler for errors without a file must not be called for the answer "no".
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
   PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
@@ -39,15 +40,15 @@ bool opens(const char* name) {
   return true;
 }
 
-// MPICH has no other I/O. Open MPI has two components, and neither its name nor a file's hints say
-// which one is in force: that depends on the command line, the environment, parameter files and
-// priorities. So it is asked to open a name with a prefix, which OMPIO does not find. (On Lustre
-// Open MPI may choose ROMIO for the files there only. That is not seen here, and names are taken as
-// they are.)
+// Returns true if ROMIO is in use. MPICH has no other I/O. Open MPI has two components, and neither
+// its name nor a file's hints say which one is in use: that depends on the command line, the
+// environment, parameter files and priorities. So the function opens a name with a prefix, which
+// OMPIO does not find. (On Lustre Open MPI may choose ROMIO only for the files there. That is not
+// detected, and names are taken as they are.)
 bool is_in_force() {
   static const bool is_mpich = std::strstr(host->mpi, "MPICH") != nullptr;
   if (is_mpich) return true;
-  // Without MPI_COMM_SELF there is no communicator to ask with; there may be one later.
+  // MPI_COMM_SELF, with which to ask, is missing; it may be there later.
   if (!cairn::mpi::has_world()) return false;
   static const bool takes_prefix = opens((std::string("ufs:") + shadow_path).c_str());
   return takes_prefix;
@@ -65,7 +66,7 @@ std::string why_no_shadow(int code) {
   int length = 0;
   real::Error_string[kPmpi](code, text, &length);
   std::string why = std::string("the MPI cannot open ") + shadow_path;
-  // ROMIO follows the variable for all files, and refuses file systems that it was not built for.
+  // ROMIO applies the variable to all files, and refuses file systems that it was not built for.
   if (const char* forced = std::getenv("ROMIO_FSTYPE_FORCE"); forced != nullptr)
     why += std::string(" with ROMIO_FSTYPE_FORCE=") + forced + " (unset it)";
   return why + ": " + text;

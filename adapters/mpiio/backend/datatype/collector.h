@@ -1,4 +1,4 @@
-// Puts a layout together out of pieces and of other layouts.
+// Collector: builds a layout from pieces and from other layouts.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mpiio {
 
-// What continues the last run becomes part of it.
+// Builds a layout. A piece that continues the last run is added to that run.
 class Collector {
  public:
   void add(const Run& run) {
@@ -24,7 +24,7 @@ class Collector {
     if (!runs_.empty() && extend(runs_.back(), next)) return;
     runs_.push_back(next);
   }
-  // A copy of the child.
+  // Adds a copy of the child.
   void add(const Layout& child, int64_t displacement) {
     bound(displacement + child.lb, displacement + child.lb + child.extent);
     for (Run run : child.runs) {
@@ -32,7 +32,7 @@ class Collector {
       add(run);
     }
   }
-  // `count` of them, one after the other.
+  // Adds `count` copies, one after the other.
   void add_block(const Layout& child, int64_t displacement, int64_t count) {
     if (count > 0 && child.is_dense()) {
       bound(displacement + child.lb, displacement + child.lb + child.extent * count);
@@ -41,7 +41,7 @@ class Collector {
     }
     repeat(child, displacement, count, child.extent);
   }
-  // `count` copies of the child, `stride` bytes apart.
+  // Adds `count` copies of the child, `stride` bytes apart.
   void repeat(const Layout& child, int64_t displacement, int64_t count, int64_t stride) {
     if (count > 0 && child.runs.size() == 1 && child.runs[0].count == 1) {
       for (const int64_t first : {displacement, displacement + (count - 1) * stride})

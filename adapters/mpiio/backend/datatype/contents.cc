@@ -7,8 +7,8 @@
 namespace mpiio {
 namespace {
 
-// Of an MPI that has calls with MPI_Count (4.0 on); null otherwise. The MPI that is loaded may be
-// newer or older than the header that this was built with.
+// The functions of an MPI with MPI_Count (4.0 on); null otherwise. The loaded MPI may be newer or
+// older than the header at build time.
 using GetEnvelope = int (*)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
 using GetContents = int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*,
                             MPI_Aint*, MPI_Count*, MPI_Datatype*);
@@ -23,7 +23,7 @@ const GetContents& get_contents_c() {
   return function;
 }
 
-// How many of each a type was made of.
+// The numbers of arguments that a type was made of.
 struct Envelope {
   MPI_Count numbers = 0, addresses = 0, counts = 0, types = 0;
   int combiner = MPI_COMBINER_NAMED;
@@ -47,7 +47,8 @@ Envelope envelope_of(MPI_Datatype datatype) {
 
 size_t at(int64_t i) { return static_cast<size_t>(i); }
 
-// Of a type made with MPI_Count arguments: puts each where the other call would have put it.
+// Sorts the arguments of a type made with MPI_Count: each goes where the other call would have put
+// it.
 void sort_counts(const std::vector<int>& integers, const std::vector<MPI_Count>& counts,
                  Contents& made) {
   auto& n = made.numbers;
@@ -117,7 +118,7 @@ Contents::Contents(MPI_Datatype datatype) {
   addresses.assign(places.begin(), places.end());
 }
 
-// The handles are new ones, but for predefined types.
+// The handles are new ones, except for predefined types.
 Contents::~Contents() {
   for (MPI_Datatype& type : types)
     if (!is_predefined(type)) PMPI_Type_free(&type);

@@ -1,4 +1,4 @@
-// What a datatype was made of, whichever call made it (MPI 4.1, section 5.1.13).
+// Contents: the arguments with which a datatype was made, by any call (MPI 4.1, section 5.1.13).
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +8,8 @@
 
 namespace mpiio {
 
-// Numbers and addresses are as MPI_Type_get_contents gives them for the calls with int counts, also
-// for types that were made with MPI_Count ones.
+// Holds numbers and addresses in the form of MPI_Type_get_contents for the calls with int counts,
+// also for types that were made with MPI_Count ones.
 class Contents {
  public:
   explicit Contents(MPI_Datatype datatype);
@@ -24,7 +24,7 @@ class Contents {
 };
 
 int combiner_of(MPI_Datatype datatype);
-// A type that MPI itself defines; it has no contents, and cannot be freed.
+// Returns true for a type that MPI itself defines; it has no contents, and cannot be freed.
 bool is_predefined(MPI_Datatype datatype);
 
 }  // namespace mpiio

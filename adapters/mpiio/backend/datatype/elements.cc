@@ -19,7 +19,7 @@ void append(std::vector<Element>& all, const std::vector<Element>& part, int64_t
   for (int64_t i = 0; i < times; ++i) all.insert(all.end(), part.begin(), part.end());
 }
 
-// How many of its one part a type consists of.
+// Returns how many copies of its one part a type consists of.
 int64_t parts_of(const Contents& made) {
   const auto& n = made.numbers;
   switch (made.combiner) {

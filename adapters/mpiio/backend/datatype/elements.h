@@ -13,7 +13,7 @@ struct Element {
   int64_t count;
 };
 
-// Of one item.
+// Returns the elements of one item.
 std::vector<Element> elements_of(MPI_Datatype datatype);
 
 }  // namespace mpiio

@@ -6,7 +6,7 @@
 
 #include "mpiio/backend/datatype/contents.h"
 
-// MPICH has it since 5.0; the header that this is built with may be older.
+// MPICH has the type since 5.0; the header may be older.
 #if defined(MPICH_VERSION) && !defined(MPI_COMPLEX4)
 #define MPI_COMPLEX4 ((MPI_Datatype)0x4c00042e)
 #endif
@@ -16,7 +16,7 @@ namespace {
 
 enum class Form : uint8_t { same, long_integer, unsigned_long, wide_character, long_double };
 
-// A predefined type is one value, or two, or four.
+// The form of a predefined type: one value, or two, or four.
 struct Value {
   Form form;
   int64_t native;    // bytes in memory
@@ -111,7 +111,7 @@ void store(Number number, char* to) {
   std::memcpy(to, &number, sizeof number);
 }
 
-// A 16-byte IEEE number: what external32 says a long double is.
+// A 16-byte IEEE number, the form of a long double in external32.
 __extension__ using Quad = __float128;
 
 void out(const Value& value, const char* native, char* external) {

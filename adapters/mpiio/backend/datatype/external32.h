@@ -13,8 +13,9 @@ namespace mpiio {
 
 int64_t size_in_external32(MPI_Datatype predefined);
 
-// Converts items that consist of `elements`, without gaps, until `bytes` bytes of external32 have
-// been made (or used up: then whole elements only). What of memory's form that is, in bytes.
+// Convert items that consist of `elements`, without gaps, until `bytes` bytes of external32 have
+// been made or used up; only whole elements are used. Both return the number of bytes in memory's
+// form.
 int64_t to_external32(const std::vector<Element>& elements, const char* native, char* external,
                       int64_t bytes);
 int64_t from_external32(const std::vector<Element>& elements, char* native, const char* external,

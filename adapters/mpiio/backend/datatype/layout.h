@@ -1,7 +1,7 @@
-// Where the bytes of a datatype lie: its type map, as runs of bytes.
+// Layout: a datatype's type map, as runs of bytes.
 //
 // A run is `count` pieces of `length` bytes, each `stride` bytes after the one before, so a vector
-// of any number of blocks is one run. Runs are in the order of the type map, which for memory need
+// of any number of blocks is one run. Runs are in the order of the type map, which in memory need
 // not be that of addresses. Displacements may be negative.
 #pragma once
 
@@ -22,10 +22,11 @@ struct Run {
 struct Layout {
   std::vector<Run> runs;
   int64_t size = 0;  // bytes of data
-  int64_t lb = 0;    // lower bound and extent, as MPI_Type_get_extent says
+  int64_t lb = 0;    // lower bound and extent, as from MPI_Type_get_extent
   int64_t extent = 0;
-  bool known = true;  // false: it was made in a way that is not known here
-  // One piece from the lower bound to the upper: n of them are one piece, too.
+  bool known = true;  // false: an unknown constructor made it
+  // Returns true if one piece reaches from the lower bound to the upper: n of them are one piece,
+  // too.
   [[nodiscard]] bool is_dense() const {
     return runs.size() == 1 && runs[0].count == 1 && runs[0].length == extent;
   }

@@ -11,7 +11,7 @@
 namespace mpiio {
 namespace {
 
-// The layout of a part: as it is in memory, or in a file of another representation.
+// Returns the layout of a part, in memory or in a file of another representation.
 class Parts {
  public:
   explicit Parts(const SizeInFile* size) : size_(size) {}
@@ -29,7 +29,7 @@ void subarray(const Contents& made, const Parts& part, Collector& collector) {
   const int64_t* subsizes = sizes + dims;
   const int64_t* starts = subsizes + dims;
   const bool fortran = starts[dims] == MPI_ORDER_FORTRAN;
-  // From the dimension that varies fastest outwards: one row, then rows of rows.
+  // The loop goes from the fastest dimension outwards: one row, then rows of rows.
   Layout inner = part(made.types[0]);
   for (size_t i = 0; i < dims; ++i) {
     const size_t d = fortran ? i : dims - 1 - i;
@@ -49,7 +49,7 @@ struct Dimension {
   int64_t distribution;
   int64_t argument;
   int64_t processes;
-  int64_t rank;  // whose part it is
+  int64_t rank;  // the rank whose part it is
 };
 
 Layout distributed(const Layout& inner, const Dimension& d) {
@@ -82,7 +82,7 @@ void darray(const Contents& made, const Parts& part, Collector& collector) {
   const int64_t* arguments = distributions + dims;
   const int64_t* grid = arguments + dims;
   const bool fortran = grid[dims] == MPI_ORDER_FORTRAN;
-  // The process grid is in row-major order whatever the order of the array is.
+  // The process grid is in row-major order, whatever the order of the array.
   std::vector<int64_t> place(dims);
   for (size_t d = dims; d-- > 0;) {
     place[d] = rank % grid[d];
@@ -96,7 +96,7 @@ void darray(const Contents& made, const Parts& part, Collector& collector) {
   collector.add(inner, 0);
 }
 
-// Blocks of one type: `length(i)` of them at byte `place(i)`.
+// Adds blocks of one type: `length(i)` of them at byte `place(i)`.
 template <typename Length, typename Place>
 void blocks(const Layout& type, int64_t count, const Length& length, const Place& place,
             Collector& collector) {
@@ -111,7 +111,7 @@ void vector(const Layout& type, int64_t count, int64_t length, int64_t stride,
   collector.repeat(block.take(), 0, count, stride);
 }
 
-// Adds what a constructed type consists of. False: in a way that is not known here.
+// Adds the parts of a constructed type. Returns false for an unknown constructor.
 bool construct(const Contents& made, const Parts& part, Collector& collector) {
   const std::vector<int64_t>& n = made.numbers;
   const std::vector<int64_t>& a = made.addresses;
@@ -166,7 +166,7 @@ bool construct(const Contents& made, const Parts& part, Collector& collector) {
   return true;
 }
 
-// Pairs of a value and an int, for MPI_MINLOC, have a gap between the two or after them.
+// Adds a pair of a value and an int, for MPI_MINLOC, which has a gap between the two or after them.
 bool add_pair(MPI_Datatype datatype, Collector& collector) {
   const auto pair = [&](int64_t size, int64_t offset) {
     collector.add({0, size});
@@ -217,10 +217,10 @@ std::shared_ptr<const Layout> make_layout(MPI_Datatype datatype) {
   return layout;
 }
 
-// What is kept with a datatype.
+// The data kept with a datatype.
 struct Kept {
   std::shared_ptr<const Layout> layout;
-  std::atomic<bool> committed{false};  // and remains so
+  std::atomic<bool> committed{false};  // stays true
 };
 
 int forget(MPI_Datatype, int, void* attribute, void*) {
@@ -260,8 +260,9 @@ Kept& kept(MPI_Datatype datatype) {
 
 std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) { return kept(datatype).layout; }
 
-// No call says it, but packing is for committed types only: no item of it is packed. An MPI that
-// was built without such checks lets all pass, as it does with its own files.
+// Returns true if the datatype is committed. No call tells, but packing requires committed types:
+// no item is packed. An MPI that was built without such checks accepts all types, as it does with
+// its own files.
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
   const Kept* found_kept = find_kept(datatype);
   if (found_kept != nullptr && found_kept->committed.load(std::memory_order_relaxed)) return true;

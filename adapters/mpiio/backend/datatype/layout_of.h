@@ -1,4 +1,4 @@
-// The layout of a datatype, in memory and in files of other data representations.
+// Returns layouts of datatypes, in memory and in files of other data representations.
 #pragma once
 
 #include <mpi.h>
@@ -11,17 +11,17 @@
 
 namespace mpiio {
 
-// The layout of a datatype, remembered with it for as long as it lives.
+// Returns the layout of a datatype, which is kept with the datatype while it lives.
 std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype);
 
-// May data be moved by it? Only if the program has committed it; asked of the MPI once, with a
-// communicator that returns its errors.
+// Returns true if the program has committed the datatype, so that data may be moved by it. Asks the
+// MPI once, with a communicator that returns its errors.
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm);
 
-// The size that a predefined type has in a file of another data representation.
+// Returns the size of a predefined type in a file of another data representation.
 using SizeInFile = std::function<int64_t(MPI_Datatype)>;
-// The layout in such a file: what was given in extents of its parts follows their size, what was
-// given in bytes stays.
+// Returns the layout in such a file: displacements given in extents follow the size of the parts,
+// those given in bytes stay.
 Layout layout_in_file(MPI_Datatype datatype, const SizeInFile& size);
 
 }  // namespace mpiio

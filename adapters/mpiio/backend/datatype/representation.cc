@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "mpiio/backend/datatype/elements.h"
-#include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/datatype/external32.h"
 #include "mpiio/backend/datatype/layout_of.h"
 #include "mpiio/backend/datatype/memory.h"
+#include "mpiio/backend/job/errors.h"
 
 namespace mpiio {
 namespace {
@@ -42,7 +42,7 @@ class External32 : public Representation {
   }
 };
 
-// By functions of the program's.
+// Converts by functions of the program.
 template <typename Count>
 class Registered : public Representation {
  public:
@@ -102,7 +102,7 @@ std::map<std::string, std::shared_ptr<const Representation>>& registry() {
 bool find_representation(const std::string& name, std::shared_ptr<const Representation>* found) {
   const std::lock_guard guard(registry_lock);
   auto at = registry().find(name);
-  // The standard's own are also written in capitals (ROMIO takes them so).
+  // The standard's own names may be written in capitals, as in ROMIO.
   for (const char* standard : {"native", "internal", "external32"})
     if (strcasecmp(name.c_str(), standard) == 0) at = registry().find(standard);
   if (at == registry().end()) return false;

@@ -1,4 +1,4 @@
-// Data representations (MPI 4.1, section 14.5): how values look in a file.
+// Representation: the form of values in a file (MPI 4.1, section 14.5).
 #pragma once
 
 #include <mpi.h>
@@ -11,24 +11,24 @@
 
 namespace mpiio {
 
-// One whose values in a file are not those of memory.
+// A representation whose values in a file differ from those in memory.
 class Representation {
  public:
   virtual ~Representation() = default;
-  // Bytes of a predefined type in the file.
+  // Returns the bytes of a predefined type in the file.
   [[nodiscard]] virtual int64_t size(MPI_Datatype predefined) const = 0;
-  // The codes that these two return are those of the program's functions.
-  // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, the first `skip` left
-  // out.
+  // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, without the first `skip`.
+  // write() and read() return the codes of the program's functions.
   virtual int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
                     char* file, int64_t bytes) const = 0;
-  // The other way; the bytes need not be whole items at the end of a file. `*got`: bytes of data in
-  // memory.
+  // Makes items from bytes of the file, which need not be whole items at the end of a file. `*got`:
+  // bytes of data in memory.
   virtual int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
                    const char* file, int64_t bytes, int64_t* got) const = 0;
 };
 
-// "native" and "internal" are known and null. False: there is none of this name.
+// Finds a representation by name; "native" and "internal" are known and null. Returns false if
+// there is none of this name.
 bool find_representation(const std::string& name, std::shared_ptr<const Representation>* found);
 
 template <typename Count>

@@ -18,7 +18,7 @@ constinit thread_local NamedType last_named = {};
 
 namespace {
 
-// Atomic mode: one access at a time, on this node.
+// Holds the turn of atomic mode: one access at a time, on this node.
 class AtomicTurn {
  public:
   explicit AtomicTurn(const File& file) : turn_(file.atomic ? turn_of(file) : nullptr) {
@@ -29,7 +29,7 @@ class AtomicTurn {
   }
   AtomicTurn(const AtomicTurn&) = delete;
   AtomicTurn& operator=(const AtomicTurn&) = delete;
-  // An errno value.
+  // Returns an errno value.
   [[nodiscard]] int error() const { return error_; }
 
  private:
@@ -40,7 +40,7 @@ class AtomicTurn {
   int error_ = 0;
 };
 
-// One piece; what was moved, or a negative errno.
+// Moves one piece. Returns the bytes moved, or a negative errno.
 ssize_t move(const File& file, Direction direction, char* bytes, int64_t size, int64_t offset) {
   const auto length = static_cast<size_t>(size);
   const auto at = static_cast<uint64_t>(offset);
@@ -66,7 +66,7 @@ int move_dense(const File& file, Direction direction, char* bytes, int64_t size,
   return MPI_SUCCESS;
 }
 
-// Bytes without gaps in memory, from byte `stream` of the view on.
+// Moves bytes without gaps in memory, from byte `stream` of the view on.
 int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream,
                 int64_t* moved) {
   const View& view = file.view;
@@ -76,7 +76,8 @@ int move_stream(const File& file, Direction direction, char* bytes, int64_t size
   return move_pieces(file, direction, bytes, Walk(line, 0), size, stream, moved);
 }
 
-// The program's function gave up. Its code may be of any class, and its text is the MPI's.
+// Returns the error of the program's conversion function. Its code may be of any class, and its
+// text is the MPI's.
 int not_converted(const File& file, Direction direction, int code, int64_t stream) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -89,7 +90,7 @@ int not_converted(const File& file, Direction direction, int code, int64_t strea
                    (length > 0 ? std::string(" (") + text + ")" : ""));
 }
 
-// Through the view's data representation, some items at a time.
+// Moves bytes through the view's data representation, some items at a time.
 int move_converted(const File& file, Direction direction, char* buffer, int64_t count,
                    MPI_Datatype datatype, int64_t stream, int64_t* moved) {
   const Representation& representation = *file.view.representation;
@@ -137,7 +138,7 @@ bool is_named(MPI_Datatype datatype, int64_t* size) {
   return true;
 }
 
-// Whatever it takes.
+// Moves the bytes by whatever way they need.
 int move_all(const File& file, Direction direction, int64_t stream, char* bytes, int64_t count,
              MPI_Datatype datatype, int64_t* moved) {
   if (file.view.representation != nullptr)
@@ -182,7 +183,7 @@ int64_t size_of(MPI_Datatype datatype) {
 
 void set_status(MPI_Status* status, int64_t bytes) {
   if (status == MPI_STATUS_IGNORE) return;
-  // What the MPI makes of a number is remembered: most calls move as much as the one before.
+  // The MPI's encoding of a number is cached: most calls move as much as the one before.
   thread_local struct {
     int64_t bytes = -1;
     MPI_Status status;
@@ -192,7 +193,7 @@ void set_status(MPI_Status* status, int64_t bytes) {
     PMPI_Status_set_cancelled(&last.status, 0);
     last.bytes = bytes;
   }
-  // These fields are the caller's.
+  // The caller owns these fields.
   last.status.MPI_SOURCE = status->MPI_SOURCE;
   last.status.MPI_TAG = status->MPI_TAG;
   last.status.MPI_ERROR = status->MPI_ERROR;

@@ -1,4 +1,4 @@
-// Moving bytes between a program's buffer and a file, through its view.
+// Access: moves bytes between a program's buffer and a file, through its view.
 #pragma once
 
 #include "mpiio/backend/file/direction.h"
@@ -6,25 +6,26 @@
 
 namespace mpiio {
 
-// The bytes of `count` items of `datatype` at `buffer`, from byte `stream` of the view on. `*moved`
-// are those that were read or written: fewer than asked for at the end of file. A class of errors.
+// Moves the bytes of `count` items of `datatype` at `buffer`, from byte `stream` of the view on.
+// `*moved` receives the bytes read or written: fewer than requested at the end of file. Returns an
+// error class.
 int transfer(File& file, Direction direction, int64_t stream, void* buffer, int64_t count,
              MPI_Datatype datatype, int64_t* moved);
 
-// As MPI_Type_size says it, quickly for the type that was asked for last.
+// Does what MPI_Type_size does, quickly for the type that was asked for last.
 int64_t size_of(MPI_Datatype datatype);
 
-// A predefined type and its size. Threads ask for these most often, and for them no attribute has
-// to be looked up.
+// A predefined type and its size. Threads ask for these most often, and no attribute has to be
+// looked up for them.
 struct NamedType {
   MPI_Datatype datatype;
   int64_t size;  // 0: none was asked for yet
 };
 extern constinit thread_local NamedType last_named;
 
-// An access of the most frequent kind, from etype `offset` of the view on, in as few instructions
-// as may be: what a call does of its own, memory waits for (src/file/data/fast_path.h). False: the
-// access is another one, or something was in its way, and transfer() is to do all of it.
+// Performs an access of the most frequent kind, from etype `offset` of the view on, in as few
+// instructions as possible: memory waits for a call's own work (src/file/data/fast_path.h). Returns
+// false for any other access, or if an obstacle was met: transfer() then performs all of it.
 [[gnu::always_inline]] inline bool transfer_fast(const File& file, Direction direction,
                                                  int64_t offset, void* buffer, int64_t count,
                                                  MPI_Datatype datatype, int64_t* moved) {
@@ -49,7 +50,7 @@ extern constinit thread_local NamedType last_named;
   return true;
 }
 
-// What a status says of so many bytes.
+// Sets a status for so many bytes.
 void set_status(MPI_Status* status, int64_t bytes);
 
 }  // namespace mpiio

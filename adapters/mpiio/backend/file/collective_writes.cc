@@ -7,8 +7,8 @@
 namespace mpiio {
 namespace {
 
-constexpr int unused_tag = 1;  // of messages on the communicator of a file
-constexpr uint64_t look_after_ns = 100'000'000;  // between two looks at the awaited process
+constexpr int unused_tag = 1;                    // of messages on the communicator of a file
+constexpr uint64_t look_after_ns = 100'000'000;  // between two checks of the awaited process
 
 bool is_split_write(File::Split split) {
   return split == File::Split::write || split == File::Split::write_at ||
@@ -20,16 +20,16 @@ bool is_gone(const RankShared& one) {
          cairn::mpi::process_gone;
 }
 
-// Another rank may be receiving a message of this rank before it writes, and the MPI moves messages
-// only while it is called. No message has this tag, so the probe finds none.
+// Lets the MPI move messages, which it does only while it is called: another rank may be receiving
+// a message of this rank before it writes. No message has this tag, so the probe finds none.
 void let_messages_move(const File& file) {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, file.comm, &found, MPI_STATUS_IGNORE);
 }
 
 void warn(const File& file, const cairn::mpi::LocalProcess& late, const char* what) {
-  const std::string who = "rank " + std::to_string(late.rank) + " (process " +
-                          std::to_string(late.process) + ")";
+  const std::string who =
+      "rank " + std::to_string(late.rank) + " (process " + std::to_string(late.process) + ")";
   host->engine->log(engine::Level::kWarning,
                     ("MPI-IO: " + file.path + ": " + what + ": after " +
                      std::to_string(cairn::mpi::timeout_s()) + " s " + who +
@@ -69,7 +69,7 @@ void await_collective_writes(File& file, const char* what) {
   const uint64_t finished = begun != 0 && is_split_write(file.split) ? begun - 1 : begun;
   if (file.awaited_writes.load(std::memory_order_acquire) >= finished) return;
   wait_for_all(file, finished, what);
-  // After a warning as well: no write is waited for twice.
+  // The store follows a warning as well: no write is awaited twice.
   file.awaited_writes.store(finished, std::memory_order_release);
 }
 

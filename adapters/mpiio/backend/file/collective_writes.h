@@ -1,5 +1,5 @@
-// Collective writes on one node. Each rank counts those that are over for it; a rank that asks for
-// the file's size or reads collectively first waits for the others.
+// Collective writes on one node. Each rank counts the writes that it has finished; a rank that asks
+// for the file's size or reads collectively first waits for the others.
 //
 // A collective call on data does not synchronise: a rank may return from MPI_File_write_all before
 // another one has called it. The standard permits that. Programs do not expect it, because the
@@ -18,11 +18,11 @@
 
 namespace mpiio {
 
-// Waits until the collective writes that this rank has finished are over for all ranks. `what`
+// Waits until all ranks have finished the collective writes that this rank has finished. `what`
 // names the call in the warning of a wait that takes too long.
 void await_collective_writes(File& file, const char* what);
 
-// Runs a blocking collective call, or the begin of a split one. A write that fails counts as well:
+// Runs a blocking collective call, or the begin of a split one. A write that fails is counted too:
 // the others, for which it may have succeeded, would wait for this rank.
 template <Direction direction, typename Call>
 int collectively(File& file, const Call& call) {

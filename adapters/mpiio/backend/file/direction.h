@@ -1,4 +1,4 @@
-// Which way bytes go between a program's buffer and a file.
+// Direction: the way of bytes between a program's buffer and a file.
 #pragma once
 
 #include <cstdint>

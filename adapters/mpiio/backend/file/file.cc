@@ -35,7 +35,7 @@ int check_random(const File& file) {
 }
 
 int check_same(const File& file, std::initializer_list<int64_t> values, const char* what) {
-  std::vector<int64_t> extremes;  // the largest of each, and of its complement
+  std::vector<int64_t> extremes;  // the largest of each value, and of its complement
   for (const int64_t value : values) extremes.insert(extremes.end(), {value, ~value});
   cairn::mpi::maximum(session::ranks(file.comm), extremes.data(), static_cast<int>(extremes.size()),
                       "waiting for all ranks");
@@ -79,10 +79,10 @@ int64_t View::stream_below(int64_t end) const {
   if (end <= displacement) return 0;
   if (dense) return end - displacement;
   if (layout->size == 0) return 0;
-  // Tiles that do not go on: all lie in the same place.
+  // Tiles without extent all lie in the same place.
   if (layout->extent <= 0) return layout->size;
   const int64_t tile = (end - displacement) / layout->extent;
-  // Of the tiles around that one, whose pieces may lie outside their extent.
+  // The pieces of neighbouring tiles may lie outside their extent.
   int64_t first = tile;
   for (const Run& run : layout->runs) {
     const int64_t last_byte =

@@ -13,7 +13,7 @@
 namespace mpiio {
 namespace {
 
-// Counts and displacements of MPI's collective calls are ints: what goes beyond is sent in pieces.
+// Counts and displacements of MPI's collective calls are ints: larger data are sent in pieces.
 constexpr int64_t most_at_once = int64_t{1} << 30;
 constexpr int rest_tag = 0;
 
@@ -47,10 +47,10 @@ struct Place {
   std::vector<int> offsets;
 };
 
-// What each rank may give to the common gather.
+// Returns how much each rank may contribute to the common gather.
 int64_t share_of(int ranks) { return most_at_once / ranks; }
 
-// Everybody's number, on rank 0.
+// Gathers all ranks' sizes on rank 0.
 void gather_sizes(MPI_Comm comm, int64_t mine, int64_t* theirs) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int begun = PMPI_Igather(&mine, 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, 0, comm, &request);
@@ -95,12 +95,12 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
     total += theirs[i];
   }
   auto* joined = static_cast<char*>(std::malloc(static_cast<size_t>(std::max<int64_t>(total, 1))));
-  // The others are sending: without memory there is no way back.
+  // The others are already sending: without memory the job cannot continue.
   if (joined == nullptr) PMPI_Abort(MPI_COMM_WORLD, ENOMEM);
   gather_bytes(comm, bytes, place.counts[0], joined, place);
   *all = joined;
   if (common == total) return 0;
-  // From the last rank on, everybody's bytes move to where they belong, and the rest comes behind
+  // The loop starts at the last rank: each rank's bytes move to their place, and the rest follows
   // them.
   int64_t end = total;
   for (size_t i = count; i-- > 0;) {

@@ -1,5 +1,5 @@
-// The processes that have a file open together, as cairn/adapter/shared.h wants them: over the
-// file's communicator.
+// Group: gives cairn/adapter/shared.h the processes that have a file open together, over the file's
+// communicator.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace mpiio {
 
-// `comm` must stay where it is for as long as the group is used.
+// Makes a group; `comm` must stay where it is while the group is used.
 cairn_group group_of(MPI_Comm* comm, int rank, int ranks);
 
 }  // namespace mpiio

@@ -1,4 +1,5 @@
-// Hints (MPI 4.1, section 14.2.8): those that are followed are kept and read back; others are not.
+// Hints (MPI 4.1, section 14.2.8): the back end keeps the hints that it follows, and returns only
+// these.
 #pragma once
 
 #include <sys/types.h>
@@ -8,13 +9,13 @@
 namespace mpiio {
 
 void take_hints(File& file, MPI_Info info);
-// What a new file gets: `file_perm` (octal), or what the umask leaves of 0666.
+// Returns the mode of a new file: `file_perm` (octal), or 0666 less the umask.
 mode_t file_mode(const File& file);
-// `cairn_visibility` (`immediate` or `sync`), where several nodes write the file: is a write to be
-// seen by others when it returns? Without the hint CAIRN_MPI_VISIBILITY says it, and else it is so
-// for files that HDF5 or PnetCDF has opened.
+// Returns true if other ranks see a write when it returns, in a file that several nodes write. The
+// hint `cairn_visibility` (`immediate` or `sync`) decides, else CAIRN_MPI_VISIBILITY. Without both,
+// it is true for files that HDF5 or PnetCDF has opened.
 bool wants_immediate(const File& file);
-// The handles that a view keeps.
+// Frees the handles that a view keeps.
 void free_types(View& view);
 
 }  // namespace mpiio

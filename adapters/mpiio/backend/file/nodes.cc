@@ -33,7 +33,7 @@ int outcome(int result, const char* what, const std::string& path) {
   return result < 0 ? failed(result, what, path) : MPI_SUCCESS;
 }
 
-// In its life, POSIX calls are about this node's pool.
+// Makes POSIX calls use this node's pool while it exists.
 class OwnPool {
  public:
   OwnPool() : before_(host->paths->hide_job(true)) {}
@@ -45,7 +45,7 @@ class OwnPool {
   bool before_;
 };
 
-// A shared file above the name is nothing that this node's pool shows.
+// Returns true if a shared file stands above the name; this node's pool does not show it.
 bool is_below_a_file(const std::string& path) {
   const bool hidden = host->paths->hide_job(false);
   struct stat above;
@@ -65,18 +65,18 @@ int find_place(const std::string& path, engine::Place* place) {
   return result < 0 ? system_error(result, "open", path) : MPI_SUCCESS;
 }
 
-// The path by which POSIX calls reach it in this node's pool.
+// Returns the path by which POSIX calls reach the file in this node's pool.
 std::string covered_path(const engine::Place& place) {
   return std::string(host->paths->directory()) + "/" + place.relative;
 }
 
-// What other calls have made under this name in this node's pool and that is not in the covered
-// directory.
+// Opens a file that other calls have made under this name in this node's pool and that is not in
+// the covered directory.
 int open_local(const std::string& path, const engine::Place& place, cairn_file** local) {
   if (!place.exists) return MPI_SUCCESS;
   if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
   if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": not a regular file");
-  // An evicted one was made here.
+  // An evicted file was made here.
   if ((place.st.flags & (CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED)) == CAIRN_FILE_LAZY)
     return MPI_SUCCESS;
   const int fd = ::open(covered_path(place).c_str(), O_RDONLY | O_CLOEXEC);
@@ -86,7 +86,7 @@ int open_local(const std::string& path, const engine::Place& place, cairn_file**
   return MPI_SUCCESS;
 }
 
-// The same, brought here if it lies in another node's pool.
+// Opens such a file, and fetches it first if it lies in another node's pool.
 int bring_local(const std::string& path, engine::Place* place, cairn_file** local) {
   if (!place->exists && calls().shared_exists(session::job(), place->relative) == 0) {
     const int result = calls().shared_fetch(session::job(), place->relative);
@@ -96,7 +96,7 @@ int bring_local(const std::string& path, engine::Place* place, cairn_file** loca
   return open_local(path, *place, local);
 }
 
-// Rank 0's answer, for all.
+// Returns rank 0's code on all ranks.
 int told_by_first(const File& file, int code) {
   cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0,
                         "waiting for what rank 0 has found");
@@ -112,7 +112,7 @@ template <typename Call>
 int with_left(const std::string& path, const char* what, const Call& call, bool* found) {
   *found = false;
   engine::Place place;
-  // What is wrong with the name is found again by who opens or deletes it.
+  // A fault in the name is found again by the call that opens or deletes it.
   if (!host->paths->is_below(".cairn") || host->paths->place(path.c_str(), &place) < 0)
     return MPI_SUCCESS;
   int result = 0;
@@ -150,8 +150,8 @@ int open(File& file, int flags, mode_t mode) {
                                          host->paths->masked(mode), local, &file.nodes);
   if (local != nullptr) {
     host->engine->close(local);
-    // Its bytes are those of the file now: the name comes back when that is carried to the covered
-    // directory.
+    // The shared file has the bytes now: the name comes back when that file is carried to the
+    // covered directory.
     if (result == 0) ::unlink(covered_path(place).c_str());
   }
   if (result < 0) return failed(result, "open", file.path);
@@ -196,7 +196,7 @@ int set_size(const File& file, int64_t bytes) {
 }
 
 int preallocate(const File& file, int64_t bytes) {
-  // All see the same size afterwards.
+  // All ranks see the same size afterwards.
   int64_t now = 0;
   int code = sync(file);
   if (code == MPI_SUCCESS) code = size(file, &now);

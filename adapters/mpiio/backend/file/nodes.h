@@ -1,5 +1,5 @@
-// Files that several nodes write: the calls of cairn/adapter/shared.h, as the standard's calls need
-// them.
+// Nodes: adapts cairn/adapter/shared.h, for files that several nodes write, to the standard's
+// calls.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace mpiio::nodes {
 
-// Each returns a class of errors.
+// All functions return an error class.
 
 // Collective: opens `file.nodes`. `flags` and `mode` as for open(2).
 int open(File& file, int flags, mode_t mode);
 int close(File& file);
-// By one process. MPI_ERR_NO_SUCH_FILE if there is no such file.
+// Removes a file; called by one process. MPI_ERR_NO_SUCH_FILE if there is no such file.
 int remove(const std::string& path);
-// By one process of a job on one node: a file of this name that an earlier job wrote on several
-// nodes, if there is one, becomes an ordinary one, or is removed.
+// These handle a file of this name that an earlier job wrote on several nodes: it becomes an
+// ordinary file, or is removed. Called by one process of a job on one node.
 int make_plain(const std::string& path);
 int remove_left(const std::string& path, bool* removed);
 
@@ -24,7 +24,7 @@ int size(const File& file, int64_t* bytes);
 int set_size(const File& file, int64_t bytes);
 int preallocate(const File& file, int64_t bytes);
 int sync(const File& file);
-// Collective: follows the hint and the atomic mode that the file has now.
+// Collective: applies the file's current hint and atomic mode.
 int follow_visibility(File& file);
 
 int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before);
@@ -32,7 +32,7 @@ int set_pointer(const File& file, uint32_t which, int64_t etypes);
 
 int lock(const File& file);
 int unlock(const File& file);
-// Atomic mode: one access at a time.
+// Runs an access in atomic mode: one at a time.
 template <typename Access>
 int in_turn(const File& file, const Access& access) {
   if (const int code = lock(file); code != MPI_SUCCESS) return code;

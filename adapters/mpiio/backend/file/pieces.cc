@@ -13,7 +13,8 @@ namespace {
 
 using Pieces = std::vector<cairn_piece>;
 
-// Of other nodes is asked once for so many; here they should stay in the processor's nearest cache.
+// One request to other nodes covers so many pieces; on this node they should stay in the
+// processor's nearest cache.
 constexpr size_t most_pieces_of_nodes = 65536;
 constexpr size_t most_pieces = 256;
 
@@ -24,7 +25,7 @@ int failed(const File& file, Direction direction, int64_t result, uint64_t offse
                          host->engine->last_error()));
 }
 
-// `*moved` grows by what was read; `*end`: the file ended there.
+// Reads from other nodes. `*moved` grows by the bytes read; `*end`: the file ended there.
 int read_from_nodes(const File& file, const Pieces& pieces, int64_t* moved, bool* end) {
   int64_t wanted = 0;
   for (const cairn_piece& piece : pieces) wanted += static_cast<int64_t>(piece.size);
@@ -42,7 +43,7 @@ int write_for_nodes(const File& file, const Pieces& pieces, int64_t* moved) {
   return MPI_SUCCESS;
 }
 
-// Goes on after a piece that came short until nothing more is moved, or the error is told.
+// Continues after a piece that came short until no byte is moved, or the error is known.
 int move_here(const File& file, Direction direction, Pieces& pieces, int64_t* moved, bool* end) {
   const auto call =
       direction == Direction::read ? host->engine->read_pieces : host->engine->write_pieces;
@@ -62,7 +63,7 @@ int move_here(const File& file, Direction direction, Pieces& pieces, int64_t* mo
   return MPI_SUCCESS;
 }
 
-// Adds a piece, to the last one if it goes on there.
+// Adds a piece, or extends the last one if it continues there.
 void add(Pieces* pieces, char* buffer, int64_t size, int64_t offset) {
   const cairn_piece piece = {buffer, static_cast<size_t>(size), static_cast<uint64_t>(offset)};
   if (!pieces->empty()) {
@@ -84,8 +85,8 @@ int move_pieces(const File& file, Direction direction, char* buffer, Walk memory
   const cairn::mpi::Doing doing(reading ? "read" : "write", file.path);
   if (size == 0) return MPI_SUCCESS;
   const View& view = file.view;
-  // A filetype without data, as an empty share of a distributed array is one: its file has ended
-  // before it begins.
+  // A filetype may have no data, as an empty share of a distributed array: its file ends before it
+  // begins.
   if (!view.dense && view.layout->size == 0)
     return reading ? MPI_SUCCESS
                    : error(MPI_ERR_IO,

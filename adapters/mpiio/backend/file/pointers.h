@@ -1,4 +1,4 @@
-// The shared file pointer: in memory that the ranks map, or kept by a node's server where they are
+// The shared file pointer: it lies in memory that the ranks map, or on a node's server if they are
 // on several nodes.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace mpiio {
 
-// Each a class of errors. That of the view in force:
+// Both functions return an error class. This one adds to the pointer of the current view.
 inline int add_to_shared_pointer(File& file, int64_t etypes, int64_t* before) {
   if (file.shared == nullptr) [[unlikely]]
     return nodes::add_to_pointer(file, file.views % 3, etypes, before);
@@ -17,7 +17,7 @@ inline int add_to_shared_pointer(File& file, int64_t etypes, int64_t* before) {
 inline int read_shared_pointer(File& file, int64_t* etypes) {
   return add_to_shared_pointer(file, 0, etypes);
 }
-// Of the view in force, or of the one after it (1).
+// Sets the pointer of the current view, or of the one after it (`later` 1).
 inline int set_shared_pointer(File& file, int64_t etypes, uint32_t later = 0) {
   if (file.shared == nullptr) [[unlikely]]
     return nodes::set_pointer(file, (file.views + later) % 3, etypes);
