@@ -1,12 +1,12 @@
-// Copying out of memory that is not in the caches, from four places of it at once.
+// Copies out of memory that is not in the caches, from four places of it concurrently.
 //
-// With pieces as large as the first cache what was copied leaves that while the next lines come in,
-// and one sequence of reads does not keep memory busy. Four that are whole pages apart do. EPYC
-// (Zen 4), 2 MiB pages, with some 20 ns of other work between two pieces, memcpy and this: 32 KiB
-// in 1.69 and 1.55 us, 64 KiB in 3.5 and 3.0, 128 KiB in 7.0 and 6.1, 256 KiB in 13.8 and 12.3; 512
-// KiB in 22.9 and 24.4. Of what is in the second or third cache already, no slower. Where lines of
-// the source are halved by the moves it is (32 KiB from +1000: 1.9), and with less than two pages
-// to a quarter.
+// With pieces as large as the first cache, copied bytes leave that cache while the next lines come
+// in, and one sequence of reads does not keep memory busy. Four sequences that are whole pages
+// apart do. EPYC (Zen 4), 2 MiB pages, with some 20 ns of other work between two pieces, memcpy and
+// this copy: 32 KiB in 1.69 and 1.55 us, 64 KiB in 3.5 and 3.0, 128 KiB in 7.0 and 6.1, 256 KiB in
+// 13.8 and 12.3; 512 KiB in 22.9 and 24.4. Bytes that are in the second or third cache already copy
+// no slower. The copy is slower if the moves split lines of the source (32 KiB from +1000: 1.9),
+// and with less than two pages to a quarter.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace cairn::persist {
 
-// Whether this processor is one of those: AMD's before Zen 5, whose first cache is larger, and
-// which was not measured.
+// True if this processor is one of those: AMD's before Zen 5, whose first cache is larger and which
+// was not measured.
 extern const bool copies_quartered;
 inline constexpr size_t quartered_copy_min = size_t{32} << 10;
 
-// At least quartered_copy_min bytes, where copies_quartered.
+// Copies at least quartered_copy_min bytes; called only if copies_quartered.
 void copy_quartered(void* to, const void* from, size_t size);
 
 inline bool is_better_quartered(const void* from, size_t size) {

@@ -13,10 +13,10 @@
 namespace cairn::persist {
 namespace {
 
-// Two lines a turn, and what is left by memcpy.
+// Each turn copies two lines; memcpy copies the rest.
 constexpr size_t turn = 128;
 
-// A number: the address may be in no object.
+// Takes a number, because the address may be in no object.
 [[gnu::always_inline]] inline void fetch(uintptr_t next) {
   _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T1);
   _mm_prefetch(reinterpret_cast<const char*>(next + turn / 2), _MM_HINT_T1);

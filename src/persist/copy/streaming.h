@@ -1,11 +1,11 @@
-// Streaming: when a copy into volatile memory goes past the cache.
+// Streaming: decides when a copy into volatile memory goes past the cache.
 //
 // Stores past the cache save the read of the line that is about to be overwritten, which is half of
-// a large copy's cost; but each such copy has to wait for its data to leave the core, and what was
-// written is not in the cache for whoever reads it next. So: large pieces always, small pieces
-// never, and those in between when they continue a run of this thread that is longer than what a
-// program keeps hot. From which size it pays at all differs much between machines (2 KiB on one,
-// more than 4 KiB on another): measure_stream_min() finds out (measure_streaming.h), for a pool to
+// a large copy's cost. But each such copy has to wait for its data to leave the core, and the bytes
+// are not in the cache for the next reader. So large pieces are always streamed, small pieces
+// never, and those in between when they continue a run of this thread that is longer than a program
+// keeps hot. The size from which streaming pays differs much between machines (2 KiB on one, more
+// than 4 KiB on another): measure_stream_min() measures it (measure_streaming.h), for a pool to
 // remember.
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace cairn::persist {
 
-// Used where nobody measured.
+// The minimum where no measurement exists.
 inline constexpr size_t default_stream_min = 4096;
-// From here on a piece is streamed whatever came before it.
+// A piece of this size is streamed, whatever came before it.
 inline constexpr size_t stream_always = size_t{32} << 10;
-// What a run must have behind it before its pieces are streamed.
+// The length of a run from which on its pieces are streamed.
 inline constexpr size_t stream_run_min = size_t{64} << 10;
 
 namespace detail {
@@ -30,8 +30,8 @@ struct StreamRun {
 extern constinit thread_local StreamRun stream_run __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
-// Whether this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be
-// streamed; follows the thread's run.
+// Returns true if this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be
+// streamed; updates the thread's run.
 inline bool continues_stream(const uint8_t* to, size_t size) {
   detail::StreamRun& run = detail::stream_run;
   run.size = to == run.end ? run.size + size : size;

@@ -1,7 +1,7 @@
 // Backend: how a Region's stores reach their medium; a table of functions, one per implementation.
 //
-// The volatile and warm case never comes here: Region does it inline. What does come here is bulk
-// copies past the cache, everything on non-volatile media, and every operation of the simulator.
+// Region performs the volatile and warm case inline. The backend performs bulk copies past the
+// cache, everything on non-volatile media, and every operation of the simulator.
 #pragma once
 
 #include <cstddef>
@@ -40,38 +40,39 @@ struct Backend {
   uint64_t (*word)(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
                    uint64_t expected);
 
-  // Called by Region::close(); null where nothing refers to a region.
+  // Called by Region::close(); null if nothing refers to a region.
   void (*forget)(Region& region);
 
-  // Whether copies on volatile memory may go past the cache; those that may come here, smaller ones
-  // are done inline by Region.
+  // True if copies on volatile memory may go past the cache. Only these come here; Region does
+  // smaller ones inline.
   bool streams;
 
-  // What this thread has flushed and not fenced need not arrive; null where flushes are not
-  // remembered.
+  // Forgets this thread's flushes that were not fenced; null if flushes are not remembered.
   void (*drop)(Region& region) = nullptr;
 };
 
-// The best machine backend for this CPU and granularity (Granularity::none included); never null.
+// Returns the best machine backend for this CPU and granularity (Granularity::none included), never
+// null.
 const Backend* machine_backend(Granularity granularity);
 
-// The implementations behind it. page_backend: msync (any CPU, any medium that is mapped from a
-// file). generic_backend: portable C++ for volatile memory.
+// The implementations behind machine_backend(). page_backend: msync (any CPU, any medium that is
+// mapped from a file). generic_backend: portable C++ for volatile memory.
 extern const Backend page_backend;
 extern const Backend generic_backend;
-// For this CPU, or for one with given features (tests); null on anything but x86-64.
+// Returns the backend for this CPU, or for one with given features (tests); null on anything but
+// x86-64.
 struct X86Features {
   bool avx2 = false;
   bool avx512 = false;
   bool clflushopt = false;
   bool clwb = false;
-  bool sse4a = false;  // which only AMD's have
+  bool sse4a = false;  // only AMD's processors have it
 };
 X86Features x86_features();
 const Backend* x86_64_backend(Granularity granularity);
 const Backend* x86_64_backend(Granularity granularity, X86Features features);
 
-// Does `operation` with the CPU's own atomic instruction; for recorders, which must act as well as
+// Performs `operation` with the CPU's own atomic instruction, for recorders, which act as well as
 // record.
 uint64_t perform(uint64_t* word, WordOperation operation, uint64_t value, uint64_t expected);
 

@@ -1,4 +1,4 @@
-// Granularity: what a store must go through to survive power loss; libpmem2's three, and none for
+// Granularity: the means by which a store survives power loss: libpmem2's three, and none for
 // volatile media.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Bytes in a pool are everybody's: of accesses that overlap each byte is one writer's or the
-// other's, as docs say; readers of metadata bytes look at a word afterwards that tells them to read
-// again. For ThreadSanitizer these are races. It is told here that they are meant, for the copies
-// themselves only: words, and all of a process's own memory, stay under its eyes.
+// Shared bytes: tells ThreadSanitizer that races on bytes of a pool are intended. Of accesses that
+// overlap, each byte is one writer's or the other's, as the docs say; readers of metadata bytes
+// check a word afterwards that tells them to read again. Only the copies themselves are exempt:
+// words, and all of a process's own memory, stay checked.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -35,7 +35,7 @@ class SharedBytes {
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
   }
 #else
-  SharedBytes() {}   // not "= default": then it would be an unused variable
+  SharedBytes() {}   // "= default" would make it an unused variable
   ~SharedBytes() {}  // NOLINT(modernize-use-equals-default)
 #endif
   SharedBytes(const SharedBytes&) = delete;

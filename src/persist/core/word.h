@@ -1,8 +1,8 @@
-// Word: 64 bits of pool memory that anyone may load and only `persist` may store.
+// Word: 64 bits of pool memory that any code may load and only `persist` may store.
 //
-// All structures on a medium are made of Words (and of byte ranges, which are written by
-// Region::copy). A plain assignment to pool memory does not compile, so no store, flush or fence
-// can be forgotten by accident outside this folder. Loads are acquire unless asked otherwise.
+// All structures on a medium consist of Words (and of byte ranges, which Region::copy writes). A
+// plain assignment to pool memory does not compile, so no store, flush or fence can be forgotten by
+// accident outside this folder. Loads are acquire unless the caller asks otherwise.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace cairn::persist {
 
 class Region;
 
-// Asks for the cache line of something that will soon be stored to, so that the store (and a locked
-// instruction behind it) need not wait for it. Any address is allowed.
+// Prefetches the cache line of a coming store, so that the store (and a locked instruction behind
+// it) need not wait for it. Any address is allowed.
 inline void prefetch_for_store(const void* address) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
@@ -22,8 +22,8 @@ inline void prefetch_for_store(const void* address) {
 #endif
 }
 
-// Whether a small write of a sequence should ask for the memory of the next one. Intel's
-// prefetchers lose the sequence between two calls. AMD's do not, and requests are in their way
+// True if a small write of a sequence should prefetch the memory of the next one. Intel's
+// prefetchers lose the sequence between two calls. AMD's do not, and requests slow them down
 // (prefetching_copy.h, for reads).
 extern const bool calls_fetch_ahead;
 
@@ -41,8 +41,8 @@ class alignas(8) Word {
   uint64_t value_;
 };
 
-// Loads before it happen before loads after it: for whoever reads a piece of memory without a lock,
-// and then looks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses
+// Orders loads before it before loads after it, for a reader that reads memory without a lock and
+// then checks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses
 // them there.
 inline void read_barrier() {
 #if defined(__SANITIZE_THREAD__)

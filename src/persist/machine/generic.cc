@@ -1,7 +1,7 @@
-// The portable backend: what any CPU and compiler can do.
+// The portable backend, for any CPU and compiler.
 //
-// Flushing a cache line needs an instruction that portable C++ does not have, so non-volatile media
-// are served by the page backend here: msync() is right on every mapping of a file, only slow.
+// Flushing a cache line needs an instruction that portable C++ does not have, so the page backend
+// serves non-volatile media here: msync() is correct on every mapping of a file, only slow.
 #include <cstring>
 
 #include "persist/core/backend.h"

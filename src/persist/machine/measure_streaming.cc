@@ -24,7 +24,8 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// Nanoseconds for filling `region` in pieces, the quickest of some rounds, each on flushed lines.
+// Returns the nanoseconds for filling `region` in pieces, the quickest of some rounds, each on
+// flushed lines.
 uint64_t time_pieces(Region& region, const Backend& flusher, const uint8_t* source, size_t piece,
                      bool streamed) {
   uint64_t best = UINT64_MAX;
@@ -65,7 +66,7 @@ size_t measure_stream_min() {
   Region region;
   if (region.open(options, flusher, nullptr).ok()) {
     const uint8_t* source = static_cast<uint8_t*>(memory) + measured_bytes;
-    // From the largest down to the first size that does not gain anything.
+    // The loop goes from the largest size down to the first that gains nothing.
     for (size_t piece = largest; piece >= smallest; piece /= 2) {
       uint64_t cached = time_pieces(region, *flusher, source, piece, false);
       uint64_t streamed = time_pieces(region, *flusher, source, piece, true);

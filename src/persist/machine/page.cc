@@ -1,7 +1,7 @@
 // The page backend: stores go to the page cache, msync() makes them durable.
 //
-// flush() notes the pages, per thread; fence() writes all noted pages back. A thread remembers a
-// few ranges only (neighbours are joined); when they are full, the oldest is written back at once.
+// flush() notes the pages, per thread; fence() writes all noted pages back. A thread remembers only
+// a few ranges (neighbours are joined); when they are full, the oldest is written back immediately.
 // A failed write-back means that the kernel may have dropped the data, so the error sticks to its
 // region and every later fence() there returns it.
 #include <sys/mman.h>
@@ -61,7 +61,8 @@ void page_flush(Region& region, const void* address, size_t size, Site) {
     notes.list[0] = notes.list[note_capacity - 1];
     notes.count = note_capacity - 1;
   }
-  // The entry before the count: a signal handler that fences in between sees whole entries.
+  // The entry is stored before the count: a signal handler that fences in between sees whole
+  // entries.
   notes.list[notes.count] = Note{&region, begin, end};
   std::atomic_signal_fence(std::memory_order_seq_cst);
   notes.count = notes.count + 1;

@@ -1,13 +1,13 @@
 // The x86-64 backend: cache lines are flushed with the gentlest instruction that the CPU has (clwb,
-// clflushopt, clflush) and bulk data go past the cache with the widest stores that it has. Both are
-// asked from the CPU at run time; the code is compiled for every x86-64.
+// clflushopt, clflush) and bulk data go past the cache with the widest stores that it has. The CPU
+// is asked for both at run time; the code is compiled for every x86-64.
 //
-// A copy past the cache is whole lines only. The edges are stored through the cache, and flushed
-// where the medium needs that, so that their other bytes keep their values.
+// A copy past the cache consists of whole lines. The edges are stored through the cache, and
+// flushed where the medium needs that, so that their other bytes keep their values.
 //
-// Stores past the cache are ordered with nothing but sfence and locked instructions. So each such
-// copy ends with its own sfence: a plain Word store after it must not overtake it. The fence()
-// that follows finds nothing left to wait for and costs next to nothing.
+// Only sfence and locked instructions order stores past the cache. So each such copy ends with its
+// own sfence: a plain Word store after it must not overtake it. The fence() that follows finds
+// nothing left to wait for and costs next to nothing.
 #include "persist/core/backend.h"
 
 #if defined(__x86_64__)
@@ -28,10 +28,11 @@ namespace {
 constexpr size_t line = 64;
 constexpr uintptr_t line_mask = line - 1;
 
-// Non-volatile media: from here on a copy past the cache beats one that is flushed line by line.
+// Non-volatile media: from this size on a copy past the cache beats one that is flushed line by
+// line.
 constexpr size_t durable_past_cache = 256;
 
-// What zeroing copies from; not const, so that it costs no room in the library.
+// The source for zeroing; not const, so that it costs no room in the library.
 uint8_t zeros[4096];
 
 // --- whole lines past the cache: `to` is line aligned, `from` need not be ---
@@ -101,7 +102,7 @@ void flush_nothing(uintptr_t, uintptr_t) {}
 using Stream = void (*)(uint8_t*, const uint8_t*, size_t);
 using FlushLines = void (*)(uintptr_t, uintptr_t);
 
-// One combination of instructions.
+// A combination of instructions.
 template <Stream stream, FlushLines flush_lines>
 struct Machine {
   static constexpr bool in_cache = flush_lines == flush_nothing;
@@ -117,7 +118,7 @@ struct Machine {
     return size >= durable_past_cache;
   }
 
-  // Whole lines are streamed; what is before and after them is not.
+  // Streams whole lines, and stores the bytes before and after them through the cache.
   static void copy_past_cache(uint8_t* to, const uint8_t* from, size_t size) {
     size_t head = -reinterpret_cast<uintptr_t>(to) & line_mask;
     if (head != 0) {
@@ -188,7 +189,7 @@ struct Flavour {
   static constexpr Backend clflush = Machine<stream, flush_clflush>::backend("x86_64 clflush");
 
   static const Backend* pick(Granularity granularity, X86Features features) {
-    // Where the cache itself is safe, copies are as on volatile memory; fence() still orders.
+    // If the cache itself is safe, copies are as on volatile memory; fence() still orders.
     if (granularity != Granularity::cache_line) return &in_cache;
     if (features.clwb) return &clwb;
     return features.clflushopt ? &clflushopt : &clflush;
@@ -211,8 +212,7 @@ const bool copies_wide = false;
   const auto* from = static_cast<const uint8_t*>(source);
   uint8_t* const to_end = to + size;
   const uint8_t* const from_end = from + size;
-  // What comes before the first aligned move is moved twice, and so is what comes before the last
-  // one.
+  // The bytes before the first aligned move are moved twice, and so are those before the last one.
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));

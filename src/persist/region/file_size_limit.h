@@ -1,16 +1,16 @@
-// The process's RLIMIT_FSIZE. The kernel holds it against every write to a segment that lies beyond
-// it, though the segment does not grow, and by default ends the process (SIGXFSZ): there the copy
-// goes through the mapping, of which it asks nothing.
+// The process's RLIMIT_FSIZE. The kernel applies it to every write to a segment beyond it, although
+// the segment does not grow, and by default ends the process (SIGXFSZ). So such copies go through
+// the mapping, to which the limit does not apply.
 #pragma once
 
 #include <cstdint>
 
 namespace cairn::persist {
 
-// Reads the limit: when a region is opened, and after whoever changed it.
+// Reads the limit: called when a region is opened, and after a change of the limit.
 void note_file_size_limit();
 
-// May the kernel write to a file up to `end`?
+// Returns true if the kernel may write to a file up to `end`.
 bool kernel_may_write(uint64_t end);
 
 }  // namespace cairn::persist

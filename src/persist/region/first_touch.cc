@@ -24,7 +24,7 @@ size_t table_bytes(size_t size) {
   return (entries * sizeof(uint16_t) + page_size - 1) & ~(page_size - 1);
 }
 
-// The accesses that call this promise to leave errno alone.
+// Restores errno: the accesses that call this promise not to change it.
 class KeepErrno {
  public:
   KeepErrno() : saved_(errno) {}
@@ -36,7 +36,7 @@ class KeepErrno {
   int saved_;
 };
 
-// What old kernels need in place of MADV_POPULATE: one value-preserving access per page.
+// Replaces MADV_POPULATE on old kernels: one value-preserving access per page.
 void touch_pages(const MappedMemory& place, uint8_t* begin, size_t size) {
   for (size_t at = 0; at < size; at += page_size) {
     if (place.writable) {
@@ -57,7 +57,7 @@ int populate_errno(const MappedMemory& place, uint8_t* begin, size_t size, int a
   return 0;
 }
 
-// How many of the chunk's pages hold no data yet; on tmpfs mincore() answers "present" only for
+// Counts the chunk's pages that hold no data yet. On tmpfs mincore() answers "present" only for
 // pages that have been written, not for those that are merely reserved.
 size_t count_missing(uint8_t* begin, size_t size) {
   unsigned char present[chunk_pages];
@@ -69,9 +69,10 @@ size_t count_missing(uint8_t* begin, size_t size) {
   return missing;
 }
 
-// Looking costs about as much as ten accesses. Chunks that hold data are told by the first look;
-// one that is being filled is worth another when it has been filled and is used again, and by the
-// last one populating has become cheaper than going on, whatever the pages are.
+// Decides when to look at the pages, which costs about as much as ten accesses. The first look
+// detects chunks that hold data. A chunk that is being filled deserves another look when it has
+// been filled and is used again. At the last look populating has become cheaper than going on,
+// whatever the pages are.
 bool is_look(unsigned before, unsigned now) {
   for (unsigned look :
        {unsigned{first_look}, unsigned{chunk_pages + first_look + 1}, unsigned{2 * chunk_pages}}) {
@@ -101,7 +102,7 @@ void charge(const MappedMemory& place, uint16_t* table, uint64_t offset, size_t 
   uint64_t chunk = offset >> chunk_shift;
   unsigned before = __atomic_load_n(&table[chunk], __ATOMIC_RELAXED);
   if (before == warm) return;
-  // One unit is what one small access, or one page through the kernel, costs more than on a warm
+  // A unit is the extra cost of one small access, or of one page through the kernel, over a warm
   // chunk: about half a microsecond to one.
   unsigned units = static_cast<unsigned>(std::clamp<size_t>(size / page_size, 1, chunk_pages));
   unsigned now = std::min(before + units, unsigned{warm} - 1);
@@ -139,7 +140,7 @@ Status populate(const MappedMemory& place, uint64_t offset, size_t size) {
     case EHWPOISON:
       return fail(EIO, "populate at offset %llu: poisoned memory",
                   static_cast<unsigned long long>(offset));
-    // The kernel says EFAULT where a store would have raised SIGBUS.
+    // The kernel returns EFAULT where a store would have raised SIGBUS.
     case EFAULT:
       return fail(ENOSPC, "populate at offset %llu: no space behind the mapping",
                   static_cast<unsigned long long>(offset));

@@ -11,10 +11,10 @@
 namespace cairn::persist {
 namespace {
 
-// What everything is looked up in when first touch costs nothing.
+// The only entry of the table if first touch costs nothing.
 constexpr uint16_t always_warm = first_touch::warm;
 
-// Source for zeroing through the kernel. Not const, so that it costs no room in the library.
+// The source for zeroing through the kernel; not const, so that it costs no room in the library.
 uint8_t zeros[size_t{64} << 10];
 
 size_t within_chunk(uint64_t offset, size_t size) {
@@ -112,7 +112,7 @@ void Region::note_untouched(uint64_t offset) {
     __atomic_store_n(&untouched_chunk_, chunk, __ATOMIC_RELAXED);
 }
 
-// Once for each chunk: by the first copy all of its page has been zeroed or copied to.
+// Makes the first copy to a large page; it zeroes or fills all of the page.
 Status Region::copy_untouched(uint64_t offset, const void* source, size_t size) {
   const SharedBytes shared;
   const auto* from = static_cast<const uint8_t*>(source);

@@ -5,15 +5,15 @@
 // generic (portable C++), and the crash simulator, which records what reaches the medium and builds
 // the images that a power loss could leave.
 //
-// Everything a volatile and warm region does is inline here, behind one predictable branch.
+// All operations of a volatile and warm region are inline here, behind one predictable branch.
 //
 // Vocabulary (as libpmem2): to *flush* a range is to start its way to the persistence domain; a
 // *fence* (drain) waits until everything that THIS thread flushed or copied before has arrived.
 // Only fence() drains; locked instructions order, but do not drain.
 //
 // Contract
-//  1. Word operations are atomic and visible to all processes at once. store is a release store,
-//     read-modify-writes are sequentially consistent full fences (locked instructions).
+//  1. Word operations are atomic and immediately visible to all processes. store is a release
+//     store, read-modify-writes are sequentially consistent full fences (locked instructions).
 //  2. A Word operation alone makes nothing durable: flush() its range, then fence().
 //  3. copy() and zero() leave their bytes as flushed: the next fence() of this thread makes them
 //     durable, whether they went past the cache or were flushed line by line. Bytes of the touched
@@ -21,24 +21,20 @@
 //     Word operation or fence() of this thread (on volatile media too: a copy past the cache ends
 //     with the store fence it needs).
 //  4. On volatile media (Granularity::none) flush() and fence() do nothing.
-//  5. On Granularity::page, flush() notes the pages and fence() writes them back (msync); a failure
-//  of
-//     that is sticky and returned by every later fence() of the region. fence() writes back what
+//  5. On Granularity::page, flush() notes the pages and fence() writes them back (msync). A failure
+//     of that is sticky and returned by every later fence() of the region. fence() writes back what
 //     this thread noted in any region; drop_flushes() forgets it instead.
 //  6. The data path (copy, read, Word operations, flush, fence) allocates nothing, takes no lock
-//  and
-//     is async-signal-safe. On cold memory copy() and read() may make one system call (see below).
-//
+//     and is async-signal-safe. On cold memory copy() and read() may make one system call (see
+//     below).
 //  7. Regions are opened and closed while no other thread uses them. On Granularity::page every
-//  thread
-//     that flushed has fenced, or dropped its flushes, before close().
+//     thread that flushed has fenced, or dropped its flushes, before close().
 //
-// First touch: where the medium has small pages, a process's first store to a page through the
-// mapping costs more than copying it. copy() and read() of a range whose chunk (2 MiB) this process
-// has not warmed yet may therefore go through the kernel (pwrite/pread on the segment's
-// descriptor), and the chunk is populated in one call when it has proved to be used; see
-// first_touch.h. On media that are written past the page cache (cache_line, byte) only the second
-// half of this happens.
+// First touch: on a medium with small pages, a process's first store to a page through the mapping
+// costs more than copying it. So copy() and read() of a range whose chunk (2 MiB) this process has
+// not warmed yet may go through the kernel (pwrite/pread on the segment's descriptor). The chunk is
+// populated in one call when it has proved to be used; see first_touch.h. On media that are written
+// past the page cache (cache_line, byte) only the second half of this happens.
 #pragma once
 
 #include <cstddef>
@@ -65,8 +61,8 @@ struct RegionOptions {
   Granularity granularity = Granularity::none;
   bool large_pages = false;  // a first touch costs nothing here (devdax, huge= tmpfs)
   bool writable = true;
-  // From which size copies into volatile memory may go past the cache: what measure_stream_min()
-  // said on this machine, or 0 for the default.
+  // The size from which copies into volatile memory may go past the cache: the result of
+  // measure_stream_min() on this machine, or 0 for the default.
   size_t stream_min = 0;
 };
 
@@ -77,10 +73,10 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
-  // Takes the mapping over for stores; does not own it. Picks the best backend for this CPU and
+  // Takes over the mapping for stores; does not own it. Picks the best backend for this CPU and
   // granularity. Allocates the first-touch table (process-private, released by close()).
   Status open(const RegionOptions& options);
-  // The same with a given backend and its state: tests and the simulator.
+  // Opens with a given backend and its state, for tests and the simulator.
   Status open(const RegionOptions& options, const Backend* backend, void* backend_state);
   void close();
 
@@ -98,7 +94,7 @@ class Region {
     }
     __atomic_store_n(&word.value_, value, __ATOMIC_RELEASE);
   }
-  // Whether store() is nothing but the store, so that store_plain() may stand for it.
+  // Returns true if store() is only the store, so that store_plain() may replace it.
   [[nodiscard]] bool stores_plainly() const { return !recorded_; }
   static void store_plain(Word& word, uint64_t value) {
     __atomic_store_n(&word.value_, value, __ATOMIC_RELEASE);
@@ -114,7 +110,7 @@ class Region {
     return __atomic_compare_exchange_n(&word.value_, &expected, desired, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_SEQ_CST);
   }
-  // The rest return what the word held before.
+  // The following return what the word held before.
   uint64_t exchange(Word& word, uint64_t value) {
     if (recorded_) [[unlikely]]
       return record(word, WordOperation::exchange, value, 0);
@@ -140,7 +136,7 @@ class Region {
   // Copies `size` bytes into the region at `offset`. Fails with EIO (media error), EFAULT or ENOSPC
   // only where the kernel did the copy. source must not overlap the destination.
   Status copy(uint64_t offset, const void* source, size_t size) {
-    // A short piece that runs over into a cold chunk merely faults there.
+    // A short piece that reaches into a cold chunk merely faults there.
     if (size <= inline_copy_limit_ && is_warm(offset)) [[likely]] {
       const SharedBytes shared;
       copy_bytes(base_ + offset, source, size);
@@ -162,17 +158,19 @@ class Region {
     }
     return zero_general(offset, size);
   }
-  // Where [offset, offset + size) may be read with read_warm() from now on, or null.
+  // Returns the address from which [offset, offset + size) may be read with read_warm() from now
+  // on, or null.
   [[nodiscard]] const uint8_t* warm_bytes(uint64_t offset, size_t size) const {
     return size != 0 && is_warm(offset) && is_warm(offset + size - 1) ? base_ + offset : nullptr;
   }
-  // Up to this size copy() to such bytes is copy_warm(). 0 on media that are not volatile.
+  // Returns the size up to which copy() to such bytes is copy_warm(); 0 on media that are not
+  // volatile.
   [[nodiscard]] size_t copy_warm_max() const { return inline_copy_limit_; }
   void copy_warm(uint64_t offset, const void* source, size_t size) const {
     const SharedBytes shared;
     copy_bytes(base_ + offset, source, size);
   }
-  // `next`: what will probably be read after these, or null.
+  // Reads warm bytes; `next`: the address of the probable next read, or null.
   static void read_warm(void* destination, const uint8_t* bytes, size_t size, const uint8_t* next) {
     const SharedBytes shared;
     copy_out(destination, bytes, size, next);
@@ -198,33 +196,32 @@ class Region {
     return Status();
   }
 
-  // What this thread has flushed need not arrive with its next fence: somebody will write back the
-  // whole medium.
+  // Forgets this thread's flushes: they need not arrive with its next fence, because the whole
+  // medium will be written back.
   void drop_flushes() {
     if (must_flush_ && backend_->drop != nullptr) backend_->drop(*this);
   }
 
   // Populates [offset, offset + size) for this process now (MADV_POPULATE_WRITE); progress bars and
-  // `pool populate` call it piece by piece. EIO/ENOMEM/ENOSPC as the kernel says.
+  // `pool populate` call it piece by piece. EIO/ENOMEM/ENOSPC as the kernel returns.
   Status populate(uint64_t offset, size_t size);
 
-  // What this process had mapped of the chunks of [offset, offset + size) has gone, for their
-  // memory went back to the system: they are cold again.
+  // Makes the chunks of [offset, offset + size) cold: their memory went back to the system, and
+  // this process's mappings of it are gone.
   void forget_warmth(uint64_t offset, size_t size);
 
-  // Nobody has touched the pages of the chunk that begins at `offset`, but memory is reserved for
-  // them.
+  // Notes that the chunk at `offset` has untouched pages with memory reserved for them.
   void note_untouched(uint64_t offset);
 
   // --- for backends ---
   [[nodiscard]] size_t stream_min() const { return stream_min_; }
   [[nodiscard]] void* backend_state() const { return backend_state_; }
-  // The first errno of a failed write-back sticks; 0 while there was none.
+  // Records the first errno of a failed write-back, which stays; 0 while there was none.
   void note_writeback_error(int error);
   [[nodiscard]] int writeback_error() const;
 
  private:
-  // Larger reads look at each chunk that they touch; for them that costs nothing.
+  // Larger reads check each chunk that they touch; the check costs them nothing.
   static constexpr size_t inline_read_limit = size_t{64} << 10;
 
   [[nodiscard]] bool is_warm(uint64_t offset) const {
@@ -253,9 +250,9 @@ class Region {
   Status kernel_read(uint8_t* destination, uint64_t offset, size_t size) const;
   void charge(uint64_t offset, size_t size) const;
 
-  // What the inline paths read comes first: one cache line.
+  // The members that the inline paths read come first, in one cache line.
   uint8_t* base_ = nullptr;
-  // One entry per chunk; or, where first touch costs nothing, one entry and a shift of 63.
+  // One entry per chunk; if first touch costs nothing, one entry and a shift of 63.
   const volatile uint16_t* warmth_ = nullptr;
   uint32_t inline_copy_limit_ = 0;
   uint8_t warmth_shift_ = 63;

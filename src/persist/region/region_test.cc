@@ -1,4 +1,4 @@
-// Every backend that this CPU can run, against the same contract; and the region's own bookkeeping.
+// Runs every backend of this CPU against the same contract, and tests the region's own bookkeeping.
 #include "persist/region/region.h"
 
 #include <fcntl.h>

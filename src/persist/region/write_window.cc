@@ -19,11 +19,12 @@ constinit int write_key = 0;
 
 namespace {
 
-// Two bits for each key: no access, no writing.
+// Each key has two bits: no access, no writing.
 uint32_t no_access(int key) { return 1U << (2 * key); }
 uint32_t no_writing(int key) { return 2U << (2 * key); }
 
-// By their bytes, so that no compiler flag is needed; the memory clobber keeps stores inside.
+// The instructions are given by their bytes, so that no compiler flag is needed; the memory clobber
+// keeps stores inside.
 uint32_t read_rights() {
   uint32_t low = 0;
   uint32_t high = 0;
@@ -34,7 +35,7 @@ void write_rights(uint32_t rights) {
   asm volatile(".byte 0x0f,0x01,0xef" : : "a"(rights), "c"(0), "d"(0) : "memory");
 }
 
-// The kernel says ENOSPC when there are none at all, too.
+// Checks for keys, because the kernel also returns ENOSPC when there are none at all.
 bool has_keys() {
   unsigned a = 0;
   unsigned b = 0;
@@ -57,7 +58,7 @@ Status switch_on_write_window() {
                 "/proc/cpuinfo); attach without it");
   }
   int none = 0;
-  // Another thread was faster: its key is the one that counts.
+  // Another thread was faster: its key counts.
   if (!__atomic_compare_exchange_n(&detail::write_key, &none, key, false, __ATOMIC_SEQ_CST,
                                    __ATOMIC_SEQ_CST))
     pkey_free(key);

@@ -38,7 +38,7 @@ class Memory {
     options.large_pages = true;
     return options;
   }
-  // A store as any program makes it.
+  // Makes a store like any program.
   [[nodiscard]] int stray(char value) const {
     *static_cast<volatile char*>(base_) = value;
     return 0;
@@ -50,7 +50,7 @@ class Memory {
   void* base_;
 };
 
-// In a process of its own: the switch stays on for good. Returns what wait gives.
+// Runs `body` in a process of its own, because the switch stays on for good. Returns wait's status.
 template <typename Body>
 int in_child(Body body) {
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// Choosing images: all of them when they are few, extremes and seeded samples when they are many.
+// Chooses images: all of them if they are few, extremes and seeded samples if they are many.
 #include <algorithm>
 #include <cstring>
 
@@ -7,15 +7,15 @@
 namespace cairn::persist {
 namespace {
 
-// States of a bulk store.
+// The states of a bulk store.
 constexpr uint64_t bulk_old = 0;
 constexpr uint64_t bulk_new = 1;
 constexpr uint64_t bulk_states = 3;  // the last one: torn
 
 }  // namespace
 
-// A line with words in it is a variable of its own; lines that only bulk stores touched follow what
-// is chosen for the stores.
+// Collects the variables. A line with words in it is one; lines that only bulk stores touched
+// follow the choice for the stores.
 void CrashImages::collect_variables() {
   shown_.clear();
   has_words_.clear();
@@ -50,7 +50,8 @@ uint64_t CrashImages::newest(const Variable& variable) const {
   return variable.bulk ? bulk_new : shown_[variable.line]->pieces.size();
 }
 
-// States of a line: 0..n are prefixes; beyond n, its k-th bulk piece torn after a prefix up to it.
+// Chooses a state. States 0..n of a line are prefixes; a state beyond n tears its k-th bulk piece
+// after a prefix up to it.
 void CrashImages::choose(const Variable& variable, uint64_t state, std::mt19937_64& random) {
   if (!variable.bulk) {
     const std::vector<Piece>& pieces = shown_[variable.line]->pieces;
@@ -82,7 +83,7 @@ void CrashImages::choose(const Variable& variable, uint64_t state, std::mt19937_
   }
 }
 
-// Builds the chosen image, shows it, and takes it back.
+// Builds the chosen image, shows it, and undoes it.
 bool CrashImages::show(const Visit& visit) {
   for (size_t i = 0; i < shown_.size(); ++i) {
     const Line& line = *shown_[i];
@@ -127,9 +128,9 @@ CrashImages::Outcome CrashImages::enumerate(uint64_t limit, uint64_t seed, const
   return outcome;
 }
 
-// First the images that find most mistakes of order: nothing pending arrived, all of it, all but
-// one, none but one; then draws, each with a bias of its own. Where much is pending, these get half
-// of the images.
+// Samples the images. First come those that find most mistakes of order: none of the pending stores
+// arrived, all, all but one, none but one. Then come draws, each with a bias of its own. If much is
+// pending, the draws get half of the images.
 void CrashImages::sample(uint64_t limit, std::mt19937_64& random, const Visit& visit,
                          Outcome& outcome) {
   const uint64_t extremes =

@@ -1,4 +1,4 @@
-// Replaying a history into what is durable for sure and what is pending.
+// Replays a history into durable state and pending lines.
 #include "persist/simulator/crash_images.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ void CrashImages::drain(uint16_t cpu) {
   flushed_[cpu].clear();
 }
 
-// Stores those of the piece's bytes that lie in the chosen 8-byte words of the line.
+// Stores the bytes of the piece that lie in the chosen 8-byte words of the line.
 void CrashImages::apply(const Piece& piece, uint8_t* line, uint8_t words) const {
   if (words == 0xFF) {
     std::memcpy(line + piece.offset, piece.bytes, piece.size);

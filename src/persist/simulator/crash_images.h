@@ -1,4 +1,4 @@
-// Which images a power loss may leave: the model behind the simulator.
+// Crash images: the images that a power loss may leave; the model behind the simulator.
 //
 //  - A store is durable for sure once its line was flushed after it and the flushing CPU has fenced
 //    after that. copy() and zero() are flushed when issued. Locked instructions drain nothing.
@@ -6,15 +6,14 @@
 //    order; lines are independent of each other. So each line holds some prefix of its stores, at
 //    least those that are durable for sure.
 //  - A bulk store is old, new, or torn: each of its lines at a prefix of its own, and the line's
-//  last
-//    bulk piece at any 8-byte words.
+//    last bulk piece at any 8-byte words.
 //  - Granularity::byte: the cache is safe, so stores need no flush, only the fence.
 //  - Granularity::page: a flush takes whole pages. The lines of a page are still taken as
 //    independent, because a device may read a page while it is being stored to.
 //
 // The history is replayed forward into `medium` (what is durable for sure) and a list of pending
-// lines; each image is made by applying pending stores to the medium and undone afterwards, so its
-// cost depends on what is pending, not on the size of the pool.
+// lines. Each image is made by applying pending stores to the medium, which are undone afterwards,
+// so its cost depends on the pending stores, not on the size of the pool.
 #pragma once
 
 #include <cstddef>
@@ -49,16 +48,17 @@ class CrashImages {
   };
   // `visit` sees the media as one image after the other, and must leave them as it found them.
   Outcome enumerate(uint64_t limit, uint64_t seed, const Visit& visit);
-  // Everything up to position() is there, and of the next event, if it is a bulk store, a part.
+  // Visits the image with everything up to position() and, if the next event is a bulk store, a
+  // part of that.
   Outcome visit_killed(uint64_t torn, uint64_t seed, const Visit& visit);
 
-  // The image being visited.
+  // Describes the image being visited.
   [[nodiscard]] std::string describe() const;
 
  private:
   static constexpr size_t line_size = 64;
 
-  // One store's share of one line.
+  // The part of a store in one line.
   struct Piece {
     uint64_t event;
     const uint8_t* bytes;
@@ -73,15 +73,15 @@ class CrashImages {
   };
   struct Flushed {
     uint64_t line;
-    uint64_t before;  // events before this one are on their way
+    uint64_t before;  // events before this one are flushed but not fenced
   };
-  // How far a line of the image being built got.
+  // The progress of a line in the image being built.
   struct Choice {
     size_t pieces = 0;
     uint8_t torn_words =
         0;  // of the piece after those, which words are there too (bit per 8 bytes)
   };
-  // One thing that may independently have happened or not: a line with words, or a bulk store.
+  // An independent event that may have happened or not: a line with words, or a bulk store.
   struct Variable {
     bool bulk = false;
     size_t line = 0;      // index into `shown_`, unless bulk

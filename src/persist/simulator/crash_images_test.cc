@@ -1,4 +1,5 @@
-// Which images a history leaves: combinations, samples, torn copies, other granularities, kills.
+// Tests which images a history leaves: combinations, samples, torn copies, other granularities,
+// kills.
 #include "persist/simulator/crash_images.h"
 
 #include <gtest/gtest.h>

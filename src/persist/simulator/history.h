@@ -1,4 +1,4 @@
-// What the crash simulator records.
+// History: the events that the crash simulator records.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ SiteHits* find_site(std::vector<SiteHits>& sites, EventKind kind, Site site) {
   return nullptr;
 }
 
-// Copies only pages that differ: a laboratory settles many times, and most of its pages stay zeros
-// for ever. `is_zero`: `to` is known to hold zeros, and is not even read.
+// Copies only pages that differ: a laboratory settles many times, and most of its pages stay zero.
+// `is_zero`: `to` is known to hold zeros, and is not even read.
 void copy_pages(uint8_t* to, const uint8_t* from, size_t size, bool is_zero) {
   static constexpr uint8_t zeros[page_size] = {};
   for (size_t at = 0; at < size; at += page_size) {
@@ -42,7 +42,7 @@ uint8_t* map_zeros(size_t size) {
 
 }  // namespace
 
-// One region three times; pages that stay zero cost nothing.
+// A region in three copies; pages that stay zero cost nothing.
 struct Simulator::Memory {
   explicit Memory(Simulator* owner, int index, size_t bytes)
       : simulator(owner),
@@ -58,7 +58,7 @@ struct Simulator::Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // The present contents are what history starts from.
+  // Makes the present contents the start of history.
   void settle() {
     const bool is_first = initial == nullptr;
     if (is_first) initial = map_zeros(size);
@@ -66,7 +66,7 @@ struct Simulator::Memory {
     copy_pages(image, live, size, image_is_zero);
     image_is_zero = false;
   }
-  // Before the image is used.
+  // Prepares the image for use.
   void rewind() {
     image_is_zero = false;
     if (initial != nullptr) {
@@ -110,7 +110,7 @@ struct Recorder {
     memory.simulator->append(event);
   }
 
-  // Whose turn it is.
+  // Waits at the turnstile, if there is one.
   static Simulator::Memory& enter(Region& region) {
     Simulator::Memory& memory = memory_of(region);
     if (memory.simulator->turnstile_) memory.simulator->turnstile_();
@@ -148,7 +148,7 @@ struct Recorder {
     return Status();
   }
 
-  // As the page backend does it; elsewhere flushed lines are on their way.
+  // Drops flushes like the page backend; on other media flushed lines are on their way.
   static void drop(Region& region) {
     Simulator::Memory& memory = enter(region);
     if (memory.simulator->granularity_ != Granularity::page) return;

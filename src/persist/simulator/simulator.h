@@ -41,7 +41,7 @@ namespace cairn::persist {
 
 class CrashImages;
 
-// A place in the program that flushed or fenced, for mutation tests.
+// A line of the program that flushed or fenced, for mutation tests.
 struct SiteHits {
   EventKind kind = EventKind::flush;  // flush or fence
   Site site;
@@ -67,29 +67,29 @@ class Simulator {
   int add_region(size_t size, const void* initial = nullptr);
   [[nodiscard]] size_t region_count() const { return regions_.size(); }
   [[nodiscard]] size_t region_size(int region) const;
-  // What the CPUs see.
+  // Returns the memory that the CPUs see.
   [[nodiscard]] uint8_t* memory(int region) const;
   Status attach(Region& to, int region);
-  // What a power loss left; meaningful inside a visitor.
+  // Returns what a power loss left; meaningful inside a visitor.
   [[nodiscard]] uint8_t* image(int region) const;
   Status attach_image(Region& to, int region);
 
-  // Which simulated CPU this thread is from now on. Only its own fences make its flushes durable.
+  // Sets the simulated CPU of this thread. Only a CPU's own fences make its flushes durable.
   static void set_cpu(int cpu);
 
   // --- history ---
   // Events so far: what happened before this moment has a smaller number.
   [[nodiscard]] uint64_t mark() const;
-  // Makes everything so far durable and forgets how it came about; positions start again at 0.
+  // Makes everything so far durable and forgets its history; positions start again at 0.
   void settle();
-  // The points that matter: between two fences the set of possible images only grows, so the last
-  // moment before each fence shows them all; and the end.
+  // Returns the points that matter: the last moment before each fence, and the end. Between two
+  // fences the set of possible images only grows, so that moment shows all of them.
   [[nodiscard]] std::vector<uint64_t> crash_points() const;
 
-  // Called by whoever is about to store, flush or fence, before that is recorded and without a lock
-  // held: here a test makes the thread of one process wait while another's goes on, so that calls
+  // Sets a function that is called before a store, flush or fence is recorded, without a lock held.
+  // A test uses it to make the thread of one process wait while another's continues, so that calls
   // of several processes interleave at chosen stores. Loads are not announced; those before a store
-  // happen before the wait. Set and unset while nobody stores; null: nobody waits.
+  // happen before the wait. Set and unset it while no thread stores; null: no thread waits.
   void set_turnstile(std::function<void()> turnstile);
 
   // --- images ---
@@ -98,23 +98,24 @@ class Simulator {
   // `limit`, else `limit` of them: the extremes first, then drawn by `seed`. Ascending points are
   // fast.
   Enumeration enumerate(uint64_t point, uint64_t limit, uint64_t seed, const Visit& visit);
-  // Shows what remains when all processes are killed there and memory survives: every store before
-  // the point, none after; when the next event is a bulk copy, also parts of that, `torn` times.
+  // Shows the memory after all processes are killed at the point: every store before the point,
+  // none after. If the next event is a bulk copy, also shows parts of that, `torn` times.
   Enumeration visit_killed(uint64_t point, uint64_t torn, uint64_t seed, const Visit& visit);
-  // Inside a visitor: which stores this image has and which it lacks, one line each.
+  // Inside a visitor: returns the stores that this image has and those that it lacks, one line
+  // each.
   [[nodiscard]] std::string describe_image() const;
 
   // --- mutation ---
   // Every flush and fence site that was hit so far, in order of first hit (also by ignored ones).
   [[nodiscard]] std::vector<SiteHits> sites() const;
-  // From now on flushes or fences of this site do nothing.
+  // Makes flushes or fences of this site do nothing from now on.
   void ignore(EventKind kind, Site site);
 
  private:
   friend struct Recorder;
   struct Memory;
 
-  // The images machine, replayed to `point`.
+  // Returns the images machine, replayed to `point`.
   CrashImages& images_at(uint64_t point);
   bool is_ignored(EventKind kind, Site site);
   void append(Event event);

@@ -1,4 +1,4 @@
-// The simulator on trial: protocols that are right pass, each mistake of theirs is caught.
+// Tests the simulator: correct protocols pass, and each mistake in them is caught.
 #include "persist/simulator/simulator.h"
 
 #include <gtest/gtest.h>

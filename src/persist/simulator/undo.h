@@ -1,4 +1,4 @@
-// A backend that can be rolled back: recovery runs on a crash image, and then never happened.
+// Undo: a backend that can be rolled back. Recovery runs on a crash image, and is then undone.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class UndoLog {
   std::vector<uint8_t> bytes_;
 };
 
-// Its state is an UndoLog; flushes and fences do nothing. For one thread.
+// The backend; its state is an UndoLog, and its flushes and fences do nothing. For one thread.
 extern const Backend undo_backend;
 
 }  // namespace cairn::persist
