@@ -1,5 +1,6 @@
-// The lanes that this process holds; [0] is its first. One thread at a time adds one
-// (Pool::adding_lane) while others look: an entry is whole before it counts, and stays where it is.
+// HeldLanes: the lanes that this process holds; [0] is its first. One thread at a time adds one
+// (Pool::adding_lane) while others read: an entry is complete before it counts, and stays where it
+// is.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ class HeldLanes {
     lane_[count] = std::move(lane);
     count_.store(count + 1, std::memory_order_release);
   }
-  // No thread may be looking.
+  // Removes all lanes; no thread may be reading.
   void clear() {
     for (HeldLane& lane : *this) lane = HeldLane();
     count_.store(0, std::memory_order_release);

@@ -37,7 +37,7 @@ Segment& Pool::segment_of_slow(const uint8_t* p) const {
     Segment& s = *segment[i];
     if (p >= s.base && p < s.base + (s.blocks << format::block_shift)) return s;
   }
-  // A pool that is only looked at keeps its seats and open files outside.
+  // A pool attached for reading keeps its seats and open files outside.
   assert(read_only);
   return *segment[0];
 }

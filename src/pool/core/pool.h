@@ -3,11 +3,11 @@
 // Invariants
 //  1. A block is owned by whoever its record names; a free bit is only a hint where to look, but
 //     taking a block means clearing its bit (one atomic operation), so no block is taken twice.
-//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes in the
+//  2. A process records everything that it holds in its lane: blocks in flight, inodes in the
 //     making, shapes made odd, a redo record. A process that finds the lane dead finishes or undoes
 //     it (recover.h).
 //  3. A lock word names seat, lane generation and attach generation; it is void once either
-//     generation has moved on, and a lane's generation moves on only after its recovery.
+//     generation has advanced, and a lane's generation advances only after its recovery.
 //  4. A block that left a map is taken again only when no seat can still be copying from it
 //     (epoch.h).
 #pragma once
@@ -49,14 +49,14 @@ struct Segment {
   uint64_t chunks = 0;
   format::Chunk* chunk = nullptr;         // [chunks], also of the chunks before data_start (unused)
   format::BlockRecord* record = nullptr;  // [blocks]
-  bool fresh_zero = false;                // what was never touched holds zeros (files; not devices)
-  // Makes sure that the medium has memory for [offset, offset + size) before it is touched; clean
-  // ENOSPC or ENOMEM if not. Null: it always has.
+  bool fresh_zero = false;                // untouched memory holds zeros (files; not devices)
+  // Reserves memory of the medium for [offset, offset + size) before it is touched; clean ENOSPC or
+  // ENOMEM if there is none. Null: the medium always has memory.
   std::function<Status(uint64_t offset, uint64_t size)> reserve;
-  // Gives that memory back to the system: the range reads as zeros and must be reserved anew. Null:
-  // it stays with the pool.
+  // Returns that memory to the system: the range reads as zeros and must be reserved anew. Null:
+  // the memory stays with the pool.
   std::function<Status(uint64_t offset, uint64_t size)> release;
-  // [chunks]: which release of a chunk this process has seen; null where first touch costs nothing.
+  // [chunks]: the release of a chunk that this process has seen; null if first touch costs nothing.
   std::unique_ptr<std::atomic<uint32_t>[]> releases_seen;
   std::function<void()> unmap;
 };
@@ -74,10 +74,10 @@ struct RememberedRun {
 };
 
 // One seat as this process sees it. A thread keeps its seat until it ends; while it is in use, the
-// thread's signal handlers take another one.
+// thread's signal handlers use another one.
 struct LocalSeat {
   format::Seat* words = nullptr;
-  Region* home = nullptr;  // through which the words are stored to
+  Region* home = nullptr;  // the region through which its words are stored
   const Word* pool_epoch = nullptr;
   uint32_t lane = 0;
   uint32_t index = 0;
@@ -86,40 +86,42 @@ struct LocalSeat {
   RememberedRun run;
   std::atomic<bool> locking{false};  // held by a thread that has announced nothing
 
-  // By its thread.
+  // Returns true if the seat is in use; called by its thread.
   [[nodiscard]] bool is_in_use() const {
     return words->epoch.load_relaxed() != 0 || locking.load(std::memory_order_relaxed);
   }
 };
 
-// What the layer above does for the recovery of a lane: only it knows files.
+// The file layer's part in the recovery of a lane: only it knows files.
 class Client {
  public:
   Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   virtual ~Client() = default;
-  // Does the map of `inode` hold `block` at `file_block` (level 0: data)?
+  // Returns true if the map of `inode` holds `block` at `file_block` (level 0: data).
   virtual bool is_published(uint64_t inode, uint64_t file_block, unsigned level,
                             BlockRef block) = 0;
-  // The seat's owner died: undo its inode in the making, its bytes beyond the end of file.
+  // Undoes a dead owner's work of one seat: its inode in the making, its bytes beyond the end of
+  // file.
   virtual void recover_seat(format::Seat& seat) = 0;
-  // The lane's owner died: fold its time stamps, drop its references to open files.
-  // No lock may be taken here: the caller may hold some.
+  // Undoes a dead owner's work of a lane: folds its time stamps, drops its references to open
+  // files. Takes no lock: the caller may hold some.
   virtual void recover_lane(uint32_t lane) = 0;
   // Frees what unlink and truncate left behind; returns whether any block came back.
   virtual bool reclaim_withheld(LocalSeat& seat) = 0;
-  // Frees what no process can be copying from any more; does not wait, and stops at some megabytes.
+  // Frees blocks that no process can be copying from any more; does not wait, and stops at some
+  // megabytes.
   virtual bool reclaim_passed(LocalSeat& seat) = 0;
 };
 
-// The bytes of the lock file that are locked, far beyond its end.
+// Byte numbers of the locks in the lock file, far beyond its end.
 inline constexpr uint64_t attach_lock_byte = 1ULL << 40;  // first attach, last detach, grow
 constexpr uint64_t lane_lock_byte(uint32_t lane) { return (1ULL << 40) + 1 + lane; }
 constexpr uint64_t pin_lock_byte(uint64_t pin) { return (1ULL << 41) + pin; }
 
-// Room for the seats of all lanes that a process may take. A seat begins with set_up(): attaching
-// must not write to all of them.
+// The seats of all lanes that a process may take. A seat begins with set_up(): attaching must not
+// write to all of them.
 class SeatArray {
  public:
   static constexpr size_t most = static_cast<size_t>(max_local_lanes) * format::seats_per_lane;
@@ -144,7 +146,7 @@ struct Pool {
   std::string home;            // the directory of companions: the pool's own, or its lock file's
   std::string lock_path;       // the file whose bytes are the lanes' liveness locks
   uint64_t lock_identity = 0;  // of the lock file of a pool on a device, see lock_file.h
-  // Which file that was when the pool was opened, where it is the pool's own; 0: not known.
+  // The identity of the pool's own lock file when the pool was opened; 0: not known.
   uint64_t lock_device = 0;
   uint64_t lock_inode = 0;
   std::unique_ptr<Segment> segment[format::max_segments];
@@ -168,7 +170,7 @@ struct Pool {
   HeldLanes held;
   SeatArray seats;
   std::atomic<uint32_t> seats_ready{0};
-  std::unique_ptr<format::Seat[]> private_seats;  // of a pool that is only looked at
+  std::unique_ptr<format::Seat[]> private_seats;  // of a pool attached for reading
   std::atomic<uint32_t> adding_lane{0};
   bool no_liveness = false;  // images under check: no process is alive, nothing is locked
 
@@ -179,28 +181,28 @@ struct Pool {
   std::atomic<uint64_t> search_from{0};  // segment << 32 | chunk: where to look for another
   RecentChunks recent_whole;             // entirely free
   RecentChunks recent_room;
-  // How many chunks were looked for to be opened since the free pieces were last counted, when to
-  // count again, and what came of it; see find_chunk.cc.
+  // The number of chunks opened since the free pieces were last counted, when to count again, and
+  // the result; see find_chunk.cc.
   std::atomic<uint32_t> opened_since_count{0};
   std::atomic<uint32_t> next_count{16};
   std::atomic<bool> many_pieces{false};
-  // What was removed since this process last looked whether it can be freed.
+  // The number of removals since this process last checked whether they can be freed.
   std::atomic<uint64_t> orphans_made{0};
   std::atomic<uint64_t> blocks_orphaned{0};
 
-  // The superblock copy that counts.
+  // Returns the superblock copy that counts.
   [[nodiscard]] const format::Superblock& superblock() const { return *identity; }
 
-  // Maps what others have added to the pool since this process looked. Const: what is mapped is
-  // only a cache of what the superblock says.
+  // Maps the segments that others have added since this process last checked. Const: the mapping is
+  // only a cache of the superblock.
   Status see_growth() const;
-  // Whether segment `number` is part of the pool, and mapped. Allocates, takes a lock and makes
-  // system calls if others have just added it; nothing of that else.
+  // Returns true if segment `number` is part of the pool, and mapped. Allocates, takes a lock and
+  // makes system calls only if others have just added it.
   [[nodiscard]] bool has_segment(uint64_t number) const {
     return number < segments.load(std::memory_order_acquire) || find_segment(number);
   }
 
-  // --- addresses; what came from the medium is validated first ---
+  // --- addresses; addresses from the medium are validated first ---
   [[nodiscard]] bool valid(BlockRef block) const {
     return has_segment(block.segment()) && block.index() < segment[block.segment()]->blocks &&
            block.index() >= segment[block.segment()]->data_start;
@@ -218,7 +220,7 @@ struct Pool {
   [[nodiscard]] format::Chunk& chunk(BlockRef block) const {
     return segment[block.segment()]->chunk[block.index() / format::chunk_blocks];
   }
-  // The segment that holds a word of the pool.
+  // Returns the segment that holds a word of the pool.
   [[nodiscard]] Segment& segment_of(const void* address) const {
     Segment* first = segment[0].get();
     const auto* p = static_cast<const uint8_t*>(address);
@@ -226,7 +228,7 @@ struct Pool {
       return *first;
     return segment_of_slow(p);
   }
-  // Bytes from a segment's start.
+  // Returns the bytes from a segment's start.
   [[nodiscard]] static uint64_t offset_in(const Segment& segment, const void* address) {
     return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - segment.base);
   }
@@ -254,14 +256,14 @@ struct Pool {
   void flush(const void* address, size_t size, persist::Site site = persist::Site::here()) {
     if (!is_volatile) segment_of(address).region.flush(address, size, site);
   }
-  // EROFS, with its text, where the pool is attached for looking only.
+  // Returns EROFS, with its text, if the pool is attached for reading.
   [[nodiscard]] Status check_writable() const;
   // Drains what this thread flushed, in every segment.
   Status fence(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_all(site);
   }
-  // As fence(), for bytes of files and what leads to them. On page media these wait for fsync,
-  // which writes back everything: what this thread flushed is dropped.
+  // Does what fence() does, for bytes of files and the entries that lead to them. On page media
+  // these wait for fsync, which writes back everything: this thread's flushes are dropped.
   Status fence_bytes(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_bytes_all(site);
   }
@@ -282,7 +284,7 @@ struct Pool {
     }
     return true;
   }
-  // Bulk bytes inside one block.
+  // Copies bulk bytes into one block.
   Status copy_in(BlockRef block, uint64_t offset, const void* source, size_t size) {
     return region(block).copy((block.index() << format::block_shift) + offset, source, size);
   }

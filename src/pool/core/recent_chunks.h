@@ -1,5 +1,5 @@
-// Recent chunks: the chunks in which a process freed something last, youngest first. What was freed
-// last is warm: in the cache, and in the process's page tables. A hint: entries may be stale, and
+// RecentChunks: the chunks in which a process freed blocks last, youngest first. Recently freed
+// memory is warm: in the cache, and in the process's page tables. A hint: entries may be stale, and
 // threads that push and pop concurrently may lose some.
 #pragma once
 
@@ -16,7 +16,7 @@ class RecentChunks {
   RecentChunks() { clear(); }
   void push(uint64_t chunk) {
     const uint32_t top = top_.load(std::memory_order_relaxed);
-    // Blocks are mostly freed one after the other in one chunk.
+    // Blocks are usually freed one after the other in one chunk.
     if (at(top - 1).load(std::memory_order_relaxed) == chunk) return;
     at(top).store(chunk, std::memory_order_relaxed);
     top_.store(top + 1, std::memory_order_relaxed);

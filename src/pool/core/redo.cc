@@ -11,7 +11,7 @@ uint64_t head_of(const format::Redo& redo, unsigned count) {
   return count | static_cast<uint64_t>(crc32c(count, redo.step, count * sizeof redo.step[0])) << 32;
 }
 
-// Where a word lies: the region that it is stored through, and its address in records.
+// A word's region for stores, and its address in records.
 struct Home {
   Region* region;
   uint64_t address;
@@ -58,7 +58,8 @@ Status Change::commit() {
     lanes.store(redo_.step[i].value, value_[i]);
   }
   lanes.flush(redo_.step, count_ * sizeof redo_.step[0]);
-  // The head makes it happen, so what the change makes reachable must have arrived before it.
+  // The head commits the change, so everything that the change makes reachable must have arrived
+  // before it.
   CAIRN_TRY(pool_.fence());
   lanes.store(redo_.head, head_of(redo_, count_));
   lanes.flush(&redo_.head, sizeof redo_.head);
@@ -70,27 +71,30 @@ Status Change::commit() {
   CAIRN_TRY(pool_.fence());
   lanes.store(redo_.head, 0);
   lanes.flush(&redo_.head, sizeof redo_.head);
-  // The next record of this seat must not meet an older head; and a process that frees what this
-  // change cut off relies on it being over.
+  // The next record of this seat must not meet an older head, and a process that frees blocks of
+  // this change relies on its end.
   return pool_.fence();
 }
 
 Status replay(Pool& pool, format::Redo& redo) {
   const uint64_t head = redo.head.load();
   if (head == 0) {
-    // Its owner may have died before that was durable: replayed after a power loss, the record
-    // would undo what others change from now on. The caller fences before anybody does.
+    // The owner may have died before the clearing was durable: replayed after a power loss, the
+    // record would undo later changes by others. The caller fences before any process makes such
+    // changes.
     pool.flush(&redo.head, sizeof redo.head);
     return Status();
   }
   const auto count = static_cast<unsigned>(head & 0xffffffff);
   if (count == 0 || count > format::redo_words || head_of(redo, count) != head) {
-    // Torn: its change had not begun. The caller fences before anybody uses the record.
+    // The record is torn: its change had not begun. The caller fences before any process uses the
+    // record.
     pool.store_flush(redo.head, 0);
     return Status();
   }
-  // Its owner may have died before it was durable: the words must not be without it. Where it
-  // cannot be written back they are stored all the same: the living must not see half a change.
+  // The owner may have died before the record was durable, and the words must not be stored without
+  // it. If it cannot be written back they are stored anyway: live processes must not see half a
+  // change.
   pool.flush(&redo.head, sizeof redo.head);
   Status status = pool.fence();
   for (unsigned i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
-// Redo records: several words change as one. The words are described, the description made durable,
-// then they are stored, made durable, and the description is cleared. A process that finds a record
-// after a crash stores its words again; they are absolute values of words that the owner had
-// locked.
+// Redo records: change several words as one. The change is described in a record, which is made
+// durable; then the words are stored and made durable, and the record is cleared. A process that
+// finds a record after a crash stores its words again; they are absolute values of words that the
+// owner had locked.
 #pragma once
 
 #include "pool/core/pool.h"
@@ -14,12 +14,13 @@ class Change {
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
 
-  // Later values for the same word win. At most format::redo_words.
+  // Sets a word; later values for the same word win. At most format::redo_words.
   void set(Word& word, uint64_t value);
-  // The value a word will have: set() if there was one, else what it holds.
+  // Returns the word's future value: that of set() if there was one, else its present value.
   [[nodiscard]] uint64_t get(const Word& word) const;
-  // Everything that the change makes reachable must have been flushed before. On return the change
-  // has happened for good; a failure to write back leaves it to recovery and is returned.
+  // Commits the change. Everything that the change makes reachable must have been flushed before.
+  // On return the change has happened for good; a failure to write back is returned and leaves the
+  // change to recovery.
   Status commit();
 
  private:
@@ -31,15 +32,15 @@ class Change {
   }
 
   unsigned count_ = 0;
-  uint64_t seen_ = 0;  // bits of the words that were set: most words are set once
+  uint64_t seen_ = 0;  // bits of the words set so far: most words are set once
   Word* word_[format::redo_words];
   uint64_t value_[format::redo_words];
 };
 
 // Stores and flushes the words of a valid record and clears it; does nothing for an empty or
-// unfinished one. EUCLEAN: it names an address outside the pool; or the failure to write back. That
-// the record is clear is not durable yet: the caller fences before anybody uses it or what it
-// named.
+// unfinished one. EUCLEAN: the record names an address outside the pool. Other errors: the failure
+// to write back. The clearing is not durable yet: the caller fences before any process uses the
+// record or what it named.
 Status replay(Pool& pool, format::Redo& redo);
 
 }  // namespace cairn::pool

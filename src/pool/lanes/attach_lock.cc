@@ -25,7 +25,7 @@ Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& 
     AttachLock lock(descriptor);
     const Status status = media::wait_for_lock(descriptor, attach_lock_byte);
     if (!status.ok()) return annotate(status, "%s", shown.c_str());
-    // A process that removes a pool takes its name away under this lock.
+    // A process that removes a pool removes its name under this lock.
     struct stat named {};
     if (lstat(path, &named) == 0 && is_file(descriptor, named.st_dev, named.st_ino)) return lock;
   }
@@ -73,7 +73,7 @@ Status check_unused(const AttachLock& lock, const std::string& path, const MayGo
 int open_lock_file(const Pool& pool) {
   const int flags = (pool.read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NOFOLLOW;
   const int descriptor = open(pool.lock_path.c_str(), flags);
-  // By another pool's locks all lanes of this one would look free.
+  // The locks of another pool would make all lanes of this one look free.
   const bool is_another = descriptor >= 0 && pool.lock_inode != 0 &&
                           !is_file(descriptor, pool.lock_device, pool.lock_inode);
   if (!is_another) return descriptor;

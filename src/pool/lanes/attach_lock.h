@@ -1,5 +1,5 @@
-// AttachLock: the kernel lock on which first attach, last detach and growth take turns; and one
-// descriptor of the lock file for all that is asked about liveness locks meanwhile.
+// AttachLock: the kernel lock that serialises first attach, last detach and growth. Its one
+// descriptor of the lock file serves all questions about liveness locks meanwhile.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,10 @@ class AttachLock {
   AttachLock(const AttachLock&) = delete;
   AttachLock& operator=(const AttachLock&) = delete;
 
-  // Unlocks in so many words: a child that another thread forks meanwhile has the description too.
+  // Unlocks explicitly: a child that another thread forks meanwhile has the description too.
   void release();
-  // For media::is_held and the like; what is locked through it besides goes on its own way.
+  // Returns the descriptor for media::is_held and the like; other locks taken through it are
+  // independent.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
@@ -31,23 +32,24 @@ class AttachLock {
 };
 
 // Waits for the lock of the file that has this name. ENOENT: there is none, or it was removed
-// meanwhile. `shown`: the path that errors name.
+// meanwhile. `shown`: the path for messages.
 Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown);
-// ENOENT also if the name is another pool's now: this one has been removed since it was opened.
+// Waits for a pool's lock. ENOENT also if another pool has the name now: this one has been removed
+// since it was opened.
 Result<AttachLock> lock_attach(const Pool& pool);
 
-// Is any lane's liveness lock held?
+// Returns true if any lane's liveness lock is held.
 Result<bool> anybody_attached(int descriptor);
 Result<bool> anybody_attached(const std::string& lock_path);
 
-// Asked while no process is attached to a pool, and none can attach: may it be removed? It may be
-// opened for looking.
+// Asks whether the pool may be removed, while no process is attached to it and none can attach. It
+// may be opened for reading.
 using MayGo = std::function<bool()>;
-// Of the pool `path`: EBUSY if a process is attached, ECANCELED if it may not be removed. Holds
-// until the lock is given back.
+// Checks the pool `path`: EBUSY if a process is attached, ECANCELED if it may not be removed. The
+// result holds until the lock is released.
 Status check_unused(const AttachLock& lock, const std::string& path, const MayGo& may_go);
 
-// A descriptor to ask about liveness locks with; -1 if there is none.
+// Opens a descriptor for questions about liveness locks; -1 if there is none.
 int open_lock_file(const Pool& pool);
 void close_lock_file(int descriptor);
 

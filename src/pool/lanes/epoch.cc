@@ -35,7 +35,7 @@ bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self) {
 
 namespace {
 
-// Calls goes_on() while it waits, and gives up when that says so.
+// Calls goes_on() while it waits, and gives up when that returns false.
 template <typename GoesOn>
 bool wait_for_writers_while(Pool& pool, LocalSeat& self, uint64_t inode, GoesOn goes_on) {
   look_at_seats(pool);

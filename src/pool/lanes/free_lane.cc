@@ -13,7 +13,7 @@
 namespace cairn::pool {
 namespace {
 
-// The process's name, for people who look at the pool.
+// Stores the process's name, for people who look at the pool.
 void note_command(Pool& pool, format::Lane& lane) {
   char name[sizeof lane.command] = {};
   static_assert(sizeof name >= 16, "what the kernel writes");
@@ -25,9 +25,9 @@ void note_command(Pool& pool, format::Lane& lane) {
   }
 }
 
-// A process that is about to execute another program has a lane already, and what waits for it may
-// be what the others wait for: some lanes are for such processes only. Where there are few, they
-// are for all.
+// Returns the number of lanes reserved for processes that are about to execute another program.
+// Such a process has a lane already, and others may wait for what waits for it. If there are few
+// lanes, none is reserved.
 uint32_t lanes_for_exec(const Pool& pool) { return pool.lane_count < 16 ? 0 : pool.lane_count / 8; }
 
 bool leaves_enough(const Pool& pool, uint32_t least) {
@@ -51,7 +51,7 @@ Status OwnLock::take(uint32_t lane) {
 
 void OwnLock::give_back(uint32_t lane) {
   lock_->release();
-  // The descriptor's description, which other locks keep alive, has it as well.
+  // The descriptor's description, which other locks keep alive, holds the lock as well.
   if (descriptor_ >= 0) media::unlock(descriptor_, lane_lock_byte(lane));
 }
 
@@ -83,8 +83,8 @@ Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, LaneLock& lock) {
       }
       const uint64_t generation = lane.generation.load();
       if ((generation & 1) != 0) {
-        // Another process was faster, and has died since. As long as its lock is held it looks
-        // alive, and what waits for it waits.
+        // Another process was faster, and has died since. While its lock is held it looks alive,
+        // and its waiters wait.
         lock.give_back(l);
         continue;
       }

@@ -1,4 +1,4 @@
-// Free lanes: finds a lane that no process has. Processes take theirs at any moment, without a
+// Free lanes: finds a lane that no process has. Processes take lanes at any moment, without a
 // common lock.
 #pragma once
 
@@ -7,16 +7,16 @@
 
 namespace cairn::pool {
 
-// Takes a free lane, held by a liveness lock: of a description of its own, or of `descriptor`'s if
-// that is not -1. `inherited`: the lock's mapping survives fork (for a child that is about to be
-// born). EBUSY: no lane is free.
+// Takes a free lane and holds it by a liveness lock, of a description of its own, or of
+// `descriptor`'s if that is not -1. With `inherited` the lock's mapping survives fork (for a child
+// that is about to be born). EBUSY: no lane is free.
 Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
                            int descriptor = -1);
-// The same with the lock kept by a descriptor that survives exec; for who has a lane already and is
-// about to execute another program.
+// Does the same with a lock that a descriptor keeps across exec, for a process that has a lane
+// already and is about to execute another program.
 Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 
-// How a lane's liveness lock is held.
+// The way in which a lane's liveness lock is held.
 class LaneLock {
  public:
   LaneLock() = default;
@@ -24,9 +24,9 @@ class LaneLock {
   LaneLock(const LaneLock&) = delete;
   LaneLock& operator=(const LaneLock&) = delete;
 
-  // EAGAIN: a process has it.
+  // Takes the lock. EAGAIN: another process has it.
   virtual Status take(uint32_t lane) = 0;
-  // The one that was taken, after all: nothing holds it any more.
+  // Releases a lock that was taken.
   virtual void give_back(uint32_t lane) = 0;
 };
 
@@ -47,7 +47,7 @@ class OwnLock final : public LaneLock {
 
 class LockForExec final : public LaneLock {
  public:
-  // `lock_file`: a descriptor of it.
+  // Takes locks through `lock_file`, a descriptor of the lock file.
   LockForExec(int lock_file, int* descriptor) : lock_file_(lock_file), descriptor_(descriptor) {}
   Status take(uint32_t lane) override;
   void give_back(uint32_t lane) override;
@@ -57,7 +57,7 @@ class LockForExec final : public LaneLock {
   int* descriptor_;
 };
 
-// What both do. Dead lanes are recovered only if no other is free.
+// The common part of both. Dead lanes are recovered only if no other is free.
 Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, LaneLock& lock);
 
 }  // namespace cairn::pool

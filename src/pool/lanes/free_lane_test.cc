@@ -1,4 +1,4 @@
-// Looking for a free lane while others take theirs, and die.
+// Searches a free lane while other processes take theirs, and die.
 #include "pool/lanes/free_lane.h"
 
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 namespace cairn::pool {
 namespace {
 
-// Whenever the first lock is taken, somebody else has had that lane in the meantime, and has died.
+// A lock that is overtaken: when it is first taken, another process has had that lane in the
+// meantime, and has died.
 class Overtaken final : public LaneLock {
  public:
   Overtaken(Pool& pool, LaneLock& lock) : pool_(pool), lock_(lock) {}
@@ -61,7 +62,7 @@ class FreeLane : public testing::Test {
     (void)!std::system(command.c_str());
   }
 
-  // Takes a lane by `lock`: another one than the dead one's, whose lock is nobody's.
+  // Takes a lane by `lock` and expects another one than the dead one's, whose lock is free.
   void expect_the_next(bool for_exec, LaneLock& lock) {
     Overtaken overtaken(*pool_, lock);
     const auto lane = take_free_lane(*pool_, for_exec, overtaken);
@@ -83,7 +84,7 @@ TEST_F(FreeLane, ADeadOnesIsNotHeldOnTheWay) {
   expect_the_next(false, lock);
 }
 
-// The description holds all locks that were taken through it, as long as one of them is mapped.
+// The description holds all locks that were taken through it while one of them is mapped.
 TEST_F(FreeLane, NorThroughADescriptionThatIsKept) {
   const int descriptor = open(pool_->lock_path.c_str(), O_RDWR | O_CLOEXEC);
   media::LivenessLock held;

@@ -28,7 +28,7 @@ bool LanePatience::goes_on(const Status& failure) {
     in_vain.store(pool_.serial, std::memory_order_relaxed);
     return false;
   }
-  // Not all in step: a process that takes a lane looks at all of them.
+  // Processes do not retry in step: one that takes a lane looks at all of them.
   constexpr std::chrono::milliseconds longest{50};
   usleep(static_cast<useconds_t>(pause_.count() * 1000 + getpid() % 16 * 100));
   pause_ = std::min(pause_ * 2, longest);

@@ -1,10 +1,10 @@
-// Patience: a process that finds no free lane asks again for a while, because processes come and
+// LanePatience: a process that finds no free lane retries for a while, because processes come and
 // go.
 //
-// No process waits with a lock that others need to leave: an attach gives the attach lock back in
+// No process waits with a lock that others need to leave: an attach releases the attach lock in
 // between, and a thread that is inside a call already does not wait at all. A process that has
-// waited in vain fails immediately from then on, until it gets a lane: each of its calls would wait
-// anew.
+// waited in vain fails immediately from then on, until it gets a lane: otherwise each of its calls
+// would wait anew.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ inline constexpr std::chrono::seconds lane_patience{10};
 class LanePatience {
  public:
   explicit LanePatience(const Pool& pool) : pool_(pool) {}
-  // After a failure: pauses, and says whether to try again.
+  // Pauses after a failure, and returns true if the caller is to try again.
   bool goes_on(const Status& failure);
 
  private:
@@ -27,7 +27,7 @@ class LanePatience {
   std::chrono::milliseconds pause_{1};
 };
 
-// It has one now, and waits again for another.
+// Records that the process has a lane now, and may wait again for another.
 void note_lane_taken(const Pool& pool);
 
 }  // namespace cairn::pool

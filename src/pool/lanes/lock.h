@@ -1,5 +1,5 @@
-// Locks in the pool, waited for (lock_word.h: the word itself). A waiter that finds the owner dead
-// recovers its lane first and then goes on. Not recursive. Order: the directory rename lock,
+// Locks in the pool, with waiting (lock_word.h: the word itself). A waiter that finds the owner
+// dead recovers its lane first and then continues. Not recursive. Order: the directory rename lock,
 // directories from the root down (unrelated ones by inode number), other inodes by number, orphan
 // shards.
 #pragma once
@@ -8,13 +8,13 @@
 
 namespace cairn::pool {
 
-// As is_void(), after the owner's lane was recovered if its process was killed.
+// Does what is_void() does, after recovering the owner's lane if its process was killed.
 bool has_lost_owner(Pool& pool, uint64_t lock_word);
 
 void acquire(Pool& pool, LocalSeat& seat, Word& lock);
 
-// A thread that waits for another process calls this each time around: it spins, then sleeps, and
-// now and then looks whether the lane is still alive (and recovers it if not).
+// Waits for another process: the waiting thread calls it in each round. It spins, then sleeps, and
+// at times checks whether the lane is still alive (and recovers it if not).
 class Waiter {
  public:
   explicit Waiter(Pool& pool) : pool_(pool) {}

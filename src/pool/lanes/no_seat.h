@@ -5,7 +5,7 @@
 
 namespace cairn::pool {
 
-// EBUSY, with its text.
+// Returns EBUSY, with its text.
 Status no_seat(const Pool& pool);
 
 }  // namespace cairn::pool

@@ -8,12 +8,11 @@ namespace cairn::pool {
 
 void recover_lane(Pool& pool, uint32_t number) {
   format::Lane& lane = pool.lanes[number];
-  // Recovery cannot do more than it can; a failure to write back is sticky and meets the next
-  // caller.
+  // Recovery continues after a failure to write back, which is sticky and meets the next caller.
   for (format::Seat& seat : lane.seat) replay(pool, seat.redo).ignore();
-  // Any process may take what a record named from now on: an inode free, a shape even, a lock void.
-  // What follows needs no fence before the generation is raised and the lane's locks are void with
-  // it: bytes beyond the end are fenced by the process that zeroes them; the rest is void or
+  // Any process may now take what a record named: a free inode, an even shape, a void lock. The
+  // following steps need no fence before the generation is raised and the lane's locks are void
+  // with it: bytes beyond the end are fenced by the process that zeroes them; the rest is void or
   // counted anew after a power loss, written whole by its next owner, or fenced before this process
   // detaches.
   pool.fence().ignore();
@@ -36,8 +35,8 @@ void recover_through(Pool& pool, int fd, uint32_t number) {
   const auto held = media::is_held(fd, lane_lock_byte(number));
   if (!held.ok() || *held) return;
   auto lock = media::try_lock(fd, lane_lock_byte(number));
-  // What it was changing may lie in a segment that others have added; unmapped, it would be left
-  // half done.
+  // The dead process may have been changing a segment that others have added; unmapped, the change
+  // would stay half done.
   if (lock.ok() && (lane.generation.load() & 1) != 0 && pool.see_growth().ok())
     recover_lane(pool, number);
 }
@@ -47,7 +46,7 @@ void recover_through(Pool& pool, int fd, uint32_t number) {
 void recover_if_dead(Pool& pool, uint32_t number) {
   if (pool.read_only || pool.no_liveness || (pool.lanes[number].generation.load() & 1) == 0) return;
   const int fd = open_lock_file(pool);
-  if (fd < 0) return;  // nothing can be said, so nothing is done
+  if (fd < 0) return;  // liveness is unknown, so no lane is recovered
   recover_through(pool, fd, number);
   close_lock_file(fd);
 }

@@ -19,7 +19,7 @@ constinit thread_local SeatCache seat_cache[cached_seats]
 
 namespace {
 
-// Async-signal-safe, unlike glibc's cached pthread_self after a raw clone.
+// Returns the thread's id. Async-signal-safe, unlike glibc's cached pthread_self after a raw clone.
 uint32_t this_thread() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 bool thread_is_gone(uint32_t thread) {
@@ -27,7 +27,7 @@ bool thread_is_gone(uint32_t thread) {
 }
 
 LocalSeat* remember(Pool& pool, LocalSeat* seat) {
-  // In place of a pool's that is gone or not in use now; the last one gives way if there is none.
+  // The seat replaces one of a pool that is gone or not in use now; without such a one, the last.
   detail::SeatCache* place = &detail::seat_cache[detail::cached_seats - 1];
   for (detail::SeatCache& cached : detail::seat_cache) {
     if (cached.serial == pool.serial && cached.seat == seat) return seat;
@@ -75,7 +75,8 @@ Status agree_on_entry(Pool& pool, bool first) {
 
 namespace {
 
-// In a call already, and perhaps with a lock that others wait for before they go.
+// Returns true if the thread is in a call already, perhaps with a lock that others wait for before
+// they leave.
 bool is_inside(Pool& pool, uint32_t thread) {
   const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < ready; ++i)
@@ -104,11 +105,11 @@ LocalSeat* claim_seat(Pool& pool) {
       LocalSeat& seat = pool.seats[i];
       uint32_t owner = seat.thread.load();
       if (owner != thread && thread_is_gone(owner)) {
-        // Its last call is over: leaving is a release.
+        // The loads see the end of the thread's last call: leaving is a release.
         static_cast<void>(seat.words->epoch.load());
         static_cast<void>(seat.locking.load(std::memory_order_acquire));
         if (!seat.thread.compare_exchange_strong(owner, thread)) continue;
-        // A thread that ended inside a call (cancelled) is not coming back.
+        // A thread that ended inside a call (cancelled) does not return.
         seat.locking.store(false, std::memory_order_relaxed);
         seat.home->store(seat.words->writing, 0);
         seat.home->store(seat.words->epoch, 0);

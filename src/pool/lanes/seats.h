@@ -1,10 +1,9 @@
-// Seats: where a thread announces what it is doing, so that others can wait for it or clean up
-// after it.
+// Seats: the places where threads announce what they are doing, so that others can wait for them or
+// clean up after them.
 //
-// Between the announcement and the look at what it protects there must be a full fence. Where the
-// system allows it, a process that looks at the seats makes all others fence (look_at_seats), and
-// entering costs two plain stores; else entering is a locked instruction. The first attach decides
-// for all.
+// A full fence must separate the announcement and the look at what it protects. If the system
+// allows it, a process that looks at the seats makes all others fence (look_at_seats), and entering
+// costs two plain stores; else entering is a locked instruction. The first attach decides for all.
 #pragma once
 
 #include <utility>
@@ -15,13 +14,13 @@
 
 namespace cairn::pool {
 
-// The calling thread's seat in `pool`, or another free one if a signal handler interrupted a call.
-// Takes further lanes when a process has more threads than seats. Null: no lane is free.
+// Returns the calling thread's seat in `pool`, or another free one if a signal handler interrupted
+// a call. Takes further lanes if a process has more threads than seats. Null: no lane is free.
 LocalSeat* claim_seat(Pool& pool);
 
 namespace detail {
-// A thread's last seats: more than one, because calls nest (a write at the shared offset holds the
-// offset's lock around a write), and because a program may use several pools.
+// A thread's last seats. There are several, because calls nest (a write at the shared offset holds
+// the offset's lock around a write), and because a program may use several pools.
 struct SeatCache {
   uint64_t serial;
   LocalSeat* seat;
@@ -31,7 +30,7 @@ extern constinit thread_local SeatCache seat_cache[cached_seats]
     __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
-// One of these that is free, of the pool of this serial; or null.
+// Returns a cached seat that is free, of the pool of this serial; or null.
 inline LocalSeat* cached_seat(uint64_t serial) {
   for (const detail::SeatCache& cached : detail::seat_cache) {
     if (cached.serial == serial && !cached.seat->is_in_use()) [[likely]]
@@ -45,11 +44,11 @@ inline LocalSeat* seat_of_thread(Pool& pool) {
   return seat != nullptr ? seat : claim_seat(pool);
 }
 
-// Inside a call: what is in the map when the guard has been made stays readable until it is
-// destroyed.
+// Marks a thread as inside a call: everything that is in the map when the guard has been made stays
+// readable until it is destroyed.
 //
-// A thread's signal handlers find the seat taken as soon as the epoch is announced, so that comes
-// first, and goes last.
+// A thread's signal handlers find the seat taken as soon as the epoch is announced, so the epoch is
+// announced first and withdrawn last.
 class SeatGuard {
  public:
   [[gnu::always_inline]] explicit SeatGuard(Pool& pool) : seat_(seat_of_thread(pool)) {
@@ -72,11 +71,11 @@ class SeatGuard {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     announce_writing(pool, inode);
   }
-  // Goes on with what another guard has handed over.
+  // Continues with the seat that another guard has handed over.
   [[gnu::always_inline]] explicit SeatGuard(LocalSeat* handed_over)
       : seat_(handed_over), writes_(handed_over->words->writing.load_relaxed() != 0) {}
-  // Announces nothing: for a lock that is held around other calls. They announce themselves, and
-  // while they wait for freed blocks, no seat may withhold these on their behalf.
+  // Announces nothing, for a lock that is held around other calls. These calls announce themselves,
+  // and while they wait for freed blocks, no seat may withhold blocks on their behalf.
   struct OnlyLocks {};
   [[gnu::always_inline]] SeatGuard(Pool& pool, OnlyLocks /*tag*/)
       : seat_(seat_of_thread(pool)), only_locks_(true) {
@@ -92,8 +91,8 @@ class SeatGuard {
   SeatGuard(const SeatGuard&) = delete;
   SeatGuard& operator=(const SeatGuard&) = delete;
 
-  // Leaves the seat to a guard that a function called last makes: a guard whose address is given to
-  // nobody lives in registers.
+  // Leaves the seat to a guard in a function called last: a guard whose address is passed to no
+  // function lives in registers.
   [[nodiscard]] LocalSeat* hand_over() {
     LocalSeat* seat = seat_;
     seat_ = nullptr;
@@ -139,7 +138,7 @@ class SeatGuard {
   bool only_locks_ = false;  // has announced nothing
 };
 
-// A SeatGuard of the short way, where Pool::plain_entry: it asks nothing that is known when a file
+// A SeatGuard of the fast path, if Pool::plain_entry: it checks nothing that is known when a file
 // is opened.
 class PlainSeat {
  public:
@@ -165,7 +164,7 @@ class PlainSeat {
   PlainSeat(const PlainSeat&) = delete;
   PlainSeat& operator=(const PlainSeat&) = delete;
 
-  // As SeatGuard's.
+  // Does what SeatGuard's hand_over() does.
   [[nodiscard]] LocalSeat* hand_over() { return std::exchange(seat_, nullptr); }
   LocalSeat& operator*() const { return *seat_; }
 
@@ -180,31 +179,30 @@ class PlainSeat {
   bool writes_ = false;
 };
 
-// Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a
-// moved epoch) has been stored with a full fence.
+// Called before the seats are read, after the change that processes inside must see (a cut, an odd
+// shape, an advanced epoch) has been stored with a full fence.
 inline void look_at_seats(const Pool& pool) {
   if (pool.light_entry) persist::process_fence();
 }
 
 // Decides how seats are entered, under the attach lock: for all (`first`: no process is attached),
-// or joins what was decided. EPERM: the others rely on membarrier(2), which this process may not
-// use.
+// or joins the earlier decision. EPERM: the others rely on membarrier(2), which this process may
+// not use.
 Status agree_on_entry(Pool& pool, bool first);
 
-// A lane of this process that has nothing left to recover becomes free; its lock is released
-// separately.
+// Frees a lane of this process that has nothing left to recover; its lock is released separately.
 void give_lane_up(Pool& pool, uint32_t lane);
-// In a forked child without a lane of its own: it holds none, and takes one at its next call.
+// Makes a forked child without a lane of its own hold none; it takes one at its next call.
 void leave_lanes_to_parent(Pool& pool);
-// For a pool that is only looked at: seats in this process's own memory, which no process waits
-// for.
+// Puts the seats into this process's own memory, in a pool attached for reading; no process waits
+// for them.
 void use_private_seats(Pool& pool);
 // Adds a lane to those that this process's threads use. `descriptor`: of the lock file, with a
 // description of its own, to lock it through; -1: one is opened.
 Status add_lane(Pool& pool, int descriptor = -1);
-// Gives all lanes back; no thread may be inside a call.
+// Releases all lanes; no thread may be inside a call.
 void release_lanes(Pool& pool);
-// In a forked child: the seats move to the lane that the parent prepared.
+// Moves the seats to the lane that the parent prepared, in a forked child.
 void move_to_lane(Pool& pool, uint32_t lane, media::LivenessLock lock);
 
 }  // namespace cairn::pool

@@ -7,7 +7,7 @@
 
 namespace cairn::pool {
 
-// The state in /proc/PID/stat, behind the name in parentheses.
+// Reads the state in /proc/PID/stat, behind the name in parentheses.
 Motion motion_of(int pid) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/stat", pid);

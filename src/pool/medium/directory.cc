@@ -59,7 +59,7 @@ std::string Directory::by_descriptor() const {
 
 struct stat Directory::status() const {
   struct stat st {};
-  // An open directory can be looked at. If not, nobody is its owner.
+  // An open directory can be read by fstat. If not, no user counts as its owner.
   if (fstat(descriptor_, &st) != 0) st.st_uid = static_cast<uid_t>(-1);
   return st;
 }

@@ -1,6 +1,6 @@
-// Directory: an open directory. What lies in it is reached by its descriptor and a name, never by a
+// Directory: an open directory. Its entries are reached by its descriptor and a name, never by a
 // path, and no symbolic link is followed: others who can write to a directory above may exchange
-// what a path leads to between two looks at it (docs/design/trust.md).
+// the target of a path between two looks (docs/design/trust.md).
 #pragma once
 
 #include <sys/stat.h>
@@ -23,34 +23,35 @@ class Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  // The user's own argument: links on the way are followed. It need not be readable.
+  // Opens the user's own argument: links on the way are followed. The directory need not be
+  // readable.
   static Result<Directory> open(const std::string& path);
-  // A directory in this one; ENOTDIR if anything else has the name, as a symbolic link.
+  // Opens a directory in this one; ENOTDIR if anything else has the name, such as a symbolic link.
   [[nodiscard]] Result<Directory> enter(const std::string& name) const;
-  // The same directory once more.
+  // Opens the same directory again.
   [[nodiscard]] Result<Directory> again() const;
-  // The same, open for reading, locking and syncing.
+  // Opens the same directory for reading, locking and syncing.
   [[nodiscard]] Result<Directory> readable() const;
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  // What errors name.
+  // Returns the path for messages.
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
-  // A path that leads to it wherever it lies, as long as it is open.
+  // Returns a path that leads to the directory wherever it lies, while it is open.
   [[nodiscard]] std::string by_descriptor() const;
 
   [[nodiscard]] struct stat status() const;
-  // Can no user but this one and root put another entry in the place of one of this user's?
+  // Returns true if no user except this one and root can replace one of this user's entries.
   [[nodiscard]] bool is_closed() const;
-  // Looks at what has the name, itself if it is a link. False: see errno.
+  // Reads the entry of a name, the link itself if it is one. False: see errno.
   [[nodiscard]] bool look(const std::string& name, struct stat* st) const;
   [[nodiscard]] bool has(const std::string& name) const;
-  // Has this directory the name?
+  // Returns true if the name refers to `directory`.
   [[nodiscard]] bool holds(const std::string& name, const Directory& directory) const;
-  // All but "." and "..".
+  // Returns all names except "." and "..".
   [[nodiscard]] Result<std::vector<std::string>> names() const;
   [[nodiscard]] bool is_empty() const;
-  // "" if there is no such link.
+  // Returns "" if there is no such link.
   [[nodiscard]] std::string link_target(const std::string& name) const;
 
   // Makes a directory with mode 0700; make_new finds it a name.
@@ -58,11 +59,11 @@ class Directory {
   [[nodiscard]] Result<std::string> make_new(const std::string& prefix) const;
   [[nodiscard]] Status make_link(const std::string& target, const std::string& name) const;
   [[nodiscard]] Status remove(const std::string& name) const;
-  // An empty one.
+  // Removes an empty directory.
   [[nodiscard]] Status remove_directory(const std::string& name) const;
   [[nodiscard]] Status rename(const std::string& name, const Directory& to,
                               const std::string& new_name) const;
-  // Makes the names in it survive power loss, where anything does.
+  // Makes the names in it survive power loss, if the medium can.
   [[nodiscard]] Status sync() const;
 
  private:
@@ -76,8 +77,8 @@ class Directory {
   std::string path_;
 };
 
-// The path without slashes at its end, and with its last component's name, so that parent_of is
-// what it lies in.
+// Returns the path without slashes at its end, and with its last component's name, so that
+// parent_of returns the directory that contains it.
 std::string plain_path(const std::string& path);
 std::string parent_of(const std::string& path);
 std::string last_of(const std::string& path);

@@ -19,8 +19,9 @@
 namespace cairn::pool {
 namespace {
 
-// A device is inspected before it is opened, which some devices take for an order: the path may
-// come from a claim. What was inspected is opened, whatever has the path by then.
+// Opens a device. It is inspected before it is opened, because some devices take an open for a
+// command and the path may come from a claim. The inspected device is opened, whatever has the path
+// by then.
 Result<int> open_device(const std::string& path, media::Access access) {
   const auto failed = [&](const char* what) {
     const int error = errno;
@@ -46,7 +47,8 @@ Result<int> open_device(const std::string& path, media::Access access) {
   return opened;
 }
 
-// Before the first segment is mapped: what its first block says, which is not verified yet.
+// Reads the manner from the first block, before the first segment is mapped; the block is not
+// verified yet.
 Result<Manner> first_manner(Pool& pool, int fd, bool device) {
   Manner manner;
   manner.medium.mapping_unit = format::block_size;

@@ -1,4 +1,4 @@
-// Making a pool: its segments, and the format in them.
+// Creates pools: their segments, and the format in them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +17,8 @@
 namespace cairn::pool {
 namespace {
 
-// At most a thirty-second of a pool, and enough for eighty programs that start others in one of 64
-// MiB: each may take three while it does.
+// Chooses the number of lanes: at most a thirty-second of a pool, and enough for eighty programs
+// that start others in a pool of 64 MiB. Each may take three while it does.
 uint32_t choose_lanes(uint64_t size) {
   constexpr uint64_t bytes_for_each = 32 * sizeof(format::Lane);
   return static_cast<uint32_t>(std::clamp<uint64_t>(size / bytes_for_each, 64, format::max_lanes));
@@ -31,7 +31,7 @@ uint32_t choose_segments(uint64_t size, media::MediumKind kind) {
       std::clamp<uint64_t>(size >> 27, 1, std::min<uint64_t>(processors, 8)));
 }
 
-// What there is for a pool, and what is the reason that it is not more.
+// Returns the space available for a pool, and the reason for the limit.
 media::MemoryShare room_for(const std::string& parent, const media::Description& medium) {
   media::MemoryShare room{medium.size, parent};
   const auto narrow = [&room](uint64_t bytes, const std::string& what) {
@@ -46,7 +46,7 @@ media::MemoryShare room_for(const std::string& parent, const media::Description&
   return room;
 }
 
-// No file of a pool of this size may be larger than the process may make files.
+// Checks that no file of a pool of this size exceeds the process's file size limit.
 Status check_file_size(const std::string& path, uint64_t size, uint32_t segments) {
   const media::ProcessLimit limit = media::file_size_limit();
   if (whole_chunks(size / segments) <= limit.bytes) return Status();
@@ -57,10 +57,11 @@ Status check_file_size(const std::string& path, uint64_t size, uint32_t segments
 
 Result<uint64_t> choose_size(const std::string& parent, const media::Description& medium) {
   media::MemoryShare room = room_for(parent, medium);
-  // Half of what is free: the job itself needs memory too. Pages are taken as they are used.
+  // The default is half of the free memory, because the job itself needs memory too. Pages are
+  // taken as they are used.
   const bool device = medium.kind == media::MediumKind::devdax;
   uint64_t size = whole_chunks(device ? room.bytes : room.bytes / 2);
-  // In more segments a pool may have more, and a smaller pool has fewer.
+  // A pool with more segments may be larger, and a smaller pool has fewer segments.
   const media::ProcessLimit file = media::file_size_limit();
   while (!device && size >= least_pool_bytes) {
     const uint64_t most = file.bytes / format::chunk_size * choose_segments(size, medium.kind);
@@ -87,7 +88,7 @@ Status create_segments(Pool& pool, const Directory& directory, const Manner& man
   return Status();
 }
 
-// The whole device is mapped; the pool may be smaller.
+// Creates a pool on a device; the whole device is mapped, and the pool may be smaller.
 Status create_on_device(Pool& pool, const Manner& manner, uint64_t size) {
   CAIRN_TRY(check_no_pool_on(pool.path));
   auto fd = media::open_segment(pool.path.c_str());
@@ -110,7 +111,7 @@ void store_manner(Pool& pool, const Manner& manner, bool forced) {
   pool.store(a.stream_min, manner.stream_min);
 }
 
-// The size asked for, or what the machine allows.
+// Returns the requested size, or the size that the machine allows.
 Result<uint64_t> size_for(const std::string& path, const std::string& parent,
                           const CreateOptions& options, const media::Description& medium) {
   if (options.size_bytes == 0) return choose_size(parent, medium);
@@ -132,13 +133,13 @@ Result<uint64_t> size_for(const std::string& path, const std::string& parent,
   return size;
 }
 
-// The companions' folder, and names that last.
+// Makes the companions' folder, and makes the names durable.
 Status finish_directory(const Directory& pool, bool is_volatile) {
   CAIRN_TRY(pool.make("companion"));
   return is_volatile ? Status() : pool.sync();
 }
 
-// Before anything is made; a pool that appears between then and now is seen when this one gets its
+// Checks before anything is made; a pool that appears after that is seen when this one gets its
 // name.
 Status check_free(const Directory& above, const std::string& name) {
   struct stat st {};

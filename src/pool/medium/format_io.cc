@@ -26,7 +26,7 @@ uint64_t realtime_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// Stores the sum over what is there now, and flushes the block.
+// Stores the checksum of the present contents, and flushes the block.
 Status seal_block(Pool& pool, Word& sum, const void* block) {
   pool.store(sum, checksum(block));
   pool.flush(block, format::block_size);
@@ -49,7 +49,7 @@ bool is_sound(const Superblock& copy) {
   return copy.magic.load() == format::superblock_magic && copy.checksum.load() == checksum(&copy);
 }
 
-// By its own region: the segment may not be counted yet.
+// Stores through the segment's own region, because the segment may not be counted yet.
 Status write_segment_header(const Pool& pool, uint32_t number) {
   const Segment& segment = *pool.segment[number];
   Region& region = pool.segment[number]->region;
@@ -125,7 +125,7 @@ Status write_format(Pool& pool, uint32_t lanes, uint64_t seed) {
 Status publish_identity(Pool& pool) {
   const Superblock& a = copy_of(pool, format::superblock_a_block);
   const uint64_t sequence = a.sequence.load() + 1;
-  // B first: at every moment one of the two is whole.
+  // B is written first: at every moment one of the two is whole.
   CAIRN_TRY(write_superblock(pool, format::superblock_b_block, a, sequence));
   pool.store(copy_of(pool, format::superblock_a_block).sequence, sequence);
   return seal_block(pool, copy_of(pool, format::superblock_a_block).checksum, &a);
@@ -156,7 +156,7 @@ Status read_format(Pool& pool) {
   const Superblock* good = nullptr;
   for (uint64_t at : {format::superblock_a_block, format::superblock_b_block}) {
     const Superblock& copy = copy_of(pool, at);
-    // The second one is mostly no newer, and then need not be summed.
+    // The second one is usually no newer, and then needs no checksum.
     if ((good == nullptr || copy.sequence.load() > good->sequence.load()) && is_sound(copy))
       good = &copy;
   }
@@ -207,7 +207,7 @@ Status read_format(Pool& pool) {
   pool.lanes =
       reinterpret_cast<format::Lane*>(first.base + format::lanes_block * format::block_size);
   pool.attach_generation = pool.state->attach_generation.load();
-  // Tables are walked by these counts: one that is not possible would take for ever.
+  // Walks of the tables rely on these counts: an impossible count would take for ever.
   uint64_t blocks = 0;
   for (uint32_t s = 0; s < segments; ++s) blocks += good->segment[s].blocks.load();
   if (pool.state->itable_blocks.load() > blocks || pool.state->otable_blocks.load() > blocks)

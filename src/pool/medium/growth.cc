@@ -23,7 +23,7 @@ Status check_size(const Pool& pool, uint32_t number) {
   return Status();
 }
 
-// The directory in which the first segment lies. ENOENT if another one has its name by now.
+// Returns the directory of the first segment. ENOENT if another one has its name by now.
 Result<Directory> directory_of(const Pool& pool) {
   CAIRN_TRY_ASSIGN(directory, open_pool_directory(pool.path));
   struct stat named {};
@@ -85,7 +85,7 @@ Status add_segment(Pool& pool, uint64_t bytes) {
   const Manner manner = manner_of(pool);
   if (manner.medium.kind == media::MediumKind::devdax)
     return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
-  // Before it is rounded up, which could wrap round.
+  // The check precedes the rounding, which could wrap round.
   constexpr uint64_t most = format::max_segment_blocks * format::block_size;
   if (bytes > most)
     return fail(EFBIG, "%s: it grows by at most %llu bytes in one step, not by %llu",
@@ -103,7 +103,7 @@ Status add_segment(Pool& pool, uint64_t bytes) {
     CAIRN_TRY(check_cgroup(pool.path, *medium, size + usage(pool).untouched * format::block_size));
   CAIRN_TRY_ASSIGN(directory, directory_of(pool));
   const std::string name = segment_name(number);
-  // Left by a process that died before the superblock named it.
+  // A process that died before the superblock named the file may have left it.
   directory.remove(name).ignore();
   auto fd = media::create_segment(directory.descriptor(), name.c_str(),
                                   segment_path(pool.path, number).c_str(), size);

@@ -17,7 +17,8 @@ constexpr const char* inner_name = "pool";
 constexpr const char* mark = "cairn-made";
 constexpr int most_tries = 100;
 
-// The inode number of the directory, so that a link that was moved from another one does not count.
+// Returns the text of the mark: the inode number of the directory, so that a link that was moved
+// from another directory does not count.
 std::string text_of_mark(const Directory& place) {
   char text[32];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(place.status().st_ino));
@@ -29,7 +30,8 @@ bool is_private(const Directory& place) {
   return st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
-// Everybody can know the text; but others cannot make a link that belongs to this user.
+// Returns true for a link of this user. Others can know the text, but cannot make a link that
+// belongs to this user.
 bool has_own_mark(const Directory& place) {
   struct stat st {};
   return place.look(mark, &st) && S_ISLNK(st.st_mode) && st.st_uid == geteuid() &&
@@ -68,7 +70,7 @@ void take_apart(const Directory& above, const std::string& name, const Directory
       take_pool_apart(*pool);
     place.remove_directory(inner_name).ignore();
   }
-  // The mark last: what it marks is empty then, or stays.
+  // The mark is removed last: the marked place is empty then, or stays.
   if (!place.has(inner_name) && place.has(mark)) place.remove(mark).ignore();
   if (above.holds(name, place)) above.remove_directory(name).ignore();
 }
@@ -158,14 +160,14 @@ Status HiddenPlace::take(const Directory& pool) {
                 above_.path_of(pool_name_).c_str());
   };
   if (!above_.holds(pool_name_, pool)) return is_another();
-  // Until it is certain what is in the place, no other process may take that apart.
+  // No other process may take the place apart until its contents are certain.
   CAIRN_TRY(place_.remove(mark));
   CAIRN_TRY(above_.rename(pool_name_, place_, inner_name));
   if (place_.holds(inner_name, pool)) {
     place_.make_link(text_of_mark(place_), mark).ignore();  // should this process be killed now
     return Status();
   }
-  // Others have put another directory under the name just now. It goes back, or stays here.
+  // Another process has just put another directory under the name. It goes back, or stays here.
   if (place_.rename(inner_name, above_, pool_name_).ok()) return is_another();
   const Directory closes = std::move(place_);
   return fail(ENOENT, "%s: another directory had its name, and is now %s; move it to its place",

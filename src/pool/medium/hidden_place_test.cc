@@ -1,4 +1,4 @@
-// Which hidden places count, and what is moved into one.
+// Tests which hidden places count, and what is moved into one.
 #include "pool/medium/hidden_place.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ class HiddenPlaces : public testing::Test {
     for (const char* file : {"segment.0", "segment.1"}) make_file(*pool, file);
     return std::move(*outer);
   }
-  // What is beside a new pool, once those that were left over have been removed.
+  // Returns true if the name is still beside a new pool once the remnants have been removed.
   bool stays(const std::string& name) {
     HiddenPlace place;
     EXPECT_TRUE(place.make(above_, "pool").ok()) << last_detail();

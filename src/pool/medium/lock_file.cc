@@ -51,7 +51,8 @@ int open_lock_file_in(const Directory& home, int flags) {
   return openat(home.descriptor(), lock_name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-// The boot in the upper half: it decides alone whether a process can still hold a lock.
+// Returns the boot in the upper half: only the boot decides whether a process can still hold a
+// lock.
 uint64_t this_boot() {
   uint64_t boot[2];
   read_boot_id(boot);
@@ -67,7 +68,7 @@ Result<uint64_t> identity_of(int fd, uint64_t token) {
 }
 
 // Reads the token; a file without one gets it. The caller holds the attach lock unless it only
-// looks.
+// reads.
 Result<uint64_t> identity_of_file(int fd, bool may_write) {
   uint64_t token = 0;
   if (pread(fd, &token, sizeof token, 0) != sizeof token || token == 0) {
@@ -108,15 +109,16 @@ Status look(Pool& pool) {
   return is_taken(pool, pool.state->lock_identity.load(), mine) ? in_use_elsewhere(pool) : Status();
 }
 
-// Under the attach lock of this lock file, so only users of other lock files are in the way.
+// Makes this lock file the one in force. The caller has its attach lock, so only users of other
+// lock files compete.
 Status bring_into_force(Pool& pool, uint64_t mine) {
   uint64_t seen = pool.state->lock_identity.load();
   while (seen != mine) {
     if (is_taken(pool, seen, mine)) return in_use_elsewhere(pool);
     const uint64_t before = seen;
     if (!pool.compare_exchange(pool.state->lock_identity, seen, mine)) continue;
-    // A process that attached meanwhile clears `clean` first and looks at the identity then: one of
-    // us sees the other.
+    // A process that attached meanwhile clears `clean` first and reads the identity then: one of
+    // the two sees the other.
     if (!is_taken(pool, before, mine)) break;
     uint64_t expected = mine;
     pool.compare_exchange(pool.state->lock_identity, expected, before);
@@ -164,7 +166,7 @@ Status agree_on_lock_file(Pool& pool) {
 
 Status confirm_lock_file(Pool& pool) {
   if (pool.lock_identity == 0) return Status();
-  // A locked instruction: the look must not come before the store to `clean`.
+  // A locked instruction: the load must not come before the store to `clean`.
   uint64_t expected = pool.lock_identity;
   return pool.compare_exchange(pool.state->lock_identity, expected, pool.lock_identity)
              ? Status()

@@ -74,7 +74,7 @@ TEST_F(LockFile, AnotherFileIsRefusedWhileThePoolIsInUse) {
   EXPECT_EQ(agree_on_lock_file(*seen_from("there", true)).code(), ESTALE);
   EXPECT_EQ(here->state->lock_identity.load(), in_force);
   EXPECT_TRUE(confirm_lock_file(*here).ok());
-  // A file that was removed and made anew is another one.
+  // A file that was removed and created anew is another one.
   unlink(here->lock_path.c_str());
   EXPECT_EQ(agree_on_lock_file(*seen_from("here")).code(), ESTALE);
 }
@@ -86,7 +86,7 @@ TEST_F(LockFile, ACleanPoolIsHandedOver) {
   auto there = seen_from("there");
   ASSERT_TRUE(agree_on_lock_file(*there).ok()) << last_detail();
   EXPECT_NE(here->lock_identity, there->lock_identity);
-  // Who came first, and has not attached yet, finds out before he recovers anything.
+  // The first container, which has not attached yet, detects it before it recovers anything.
   set_clean(*here, false);
   EXPECT_EQ(confirm_lock_file(*here).code(), ESTALE);
   EXPECT_TRUE(confirm_lock_file(*there).ok());

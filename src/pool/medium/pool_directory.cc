@@ -13,7 +13,7 @@ namespace {
 
 Status check(const Directory& pool) {
   const struct stat st = pool.status();
-  // Root is no exception: what the pool says would be done with root's rights.
+  // Root is no exception: contents of the pool would be acted on with root's rights.
   if (st.st_uid != geteuid())
     return fail(EACCES, "%s: the pool belongs to user %u%s", pool.path().c_str(), st.st_uid,
                 geteuid() != 0 ? ""
@@ -35,7 +35,7 @@ Result<Directory> checked(Result<Directory> opened, const std::string& path) {
 void remove_segments(const Directory& pool) {
   uint32_t count = 0;
   while (count < format::max_segments && pool.has(segment_name(count))) ++count;
-  // The first one last: by it, a process that goes on with the work knows what it is.
+  // The first segment is removed last: by it, a process that continues the removal knows the pool.
   while (count-- > 0) pool.remove(segment_name(count)).ignore();
 }
 
@@ -62,10 +62,10 @@ void remove_folder(const Directory& above, const std::string& name) {
   above.remove_directory(name).ignore();
 }
 
-// Companions and an adapter's links go with it; nothing else is expected there.
+// Removes the companions and an adapter's links too; nothing else is expected there.
 void take_pool_apart(const Directory& pool) {
   for (const char* folder : {"companion", "links"}) remove_folder(pool, folder);
-  sweep_directory(pool).ignore();  // its caller tells what stays
+  sweep_directory(pool).ignore();  // the caller reports what stays
   remove_segments(pool);
 }
 

@@ -18,7 +18,7 @@
 namespace cairn::pool {
 namespace {
 
-// A user's own directory can have a file with the name of a segment in it.
+// Checks the contents: a user's own directory can have a file with the name of a segment.
 Status check_ours(const Directory& pool) {
   const std::string& path = pool.path();
   auto fd = media::open_segment(pool.descriptor(), segment_name(0).c_str(),
@@ -48,7 +48,7 @@ bool holds_others(const Directory& pool) {
   });
 }
 
-// What cannot be opened as a pool has no identity that could name a lock file.
+// Wipes a device whose pool cannot be opened; it has no identity that could name a lock file.
 Status wipe_damaged(const std::string& device) {
   auto fd = media::open_segment(device.c_str());
   if (!fd.ok()) return fd.status();
@@ -76,8 +76,9 @@ Status wipe_damaged(const std::string& device) {
   return status;
 }
 
-// ENOENT if no pool lies on it; EBUSY if processes are attached, ECANCELED if it may not go, ESTALE
-// if they might be through another lock file.
+// Removes a pool from a device. ENOENT if no pool lies on it; EBUSY if processes are attached,
+// ECANCELED if it may not be removed, ESTALE if processes might be attached through another lock
+// file.
 Status remove_from_device(const std::string& device, const MayGo& may_go) {
   auto blocks = read_device(device);
   if (!blocks.ok()) return blocks.status();
@@ -111,7 +112,7 @@ Status remove_files(const std::string& given, const MayGo& may_go) {
   HiddenPlace place;
   const bool alone = !holds_others(pool);
   if (alone) CAIRN_TRY(place.make(above, name));
-  // A process that is about to attach waits, and finds that the name has gone.
+  // A process that is about to attach waits, and finds that the name is gone.
   auto lock = lock_attach(segment_path(pool.by_descriptor(), 0), segment_path(path, 0));
   if (!lock.ok()) return lock.status();
   CAIRN_TRY(check_unused(*lock, path, may_go));

@@ -1,4 +1,4 @@
-// Removing pools, and their remains.
+// Removal: removes pools, and their remnants.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace cairn::pool {
 
 // Removes the files of a pool that no process is attached to; from a device, its superblocks; or a
-// hidden place that is left over. What does not begin as pools do is not touched (ENOENT), but for
-// an empty directory; nor is a symbolic link (ENOTDIR).
+// hidden place that is a remnant. It refuses anything that does not begin as pools do (ENOENT),
+// except an empty directory, and a symbolic link (ENOTDIR).
 Status remove_files(const std::string& path, const MayGo& may_go = nullptr);
 
 }  // namespace cairn::pool

@@ -12,7 +12,7 @@
 namespace cairn::pool {
 namespace {
 
-// Why there is no room, for people: more size for the pool does not help there.
+// Records why there is no room, for reports: a larger pool would not help.
 void note_shortage(Pool& pool, uint64_t of) {
   if (pool.state != nullptr) pool.store(pool.state->refused_by, of);
 }
@@ -28,9 +28,8 @@ uint64_t cause_of(const media::MemoryShare& share, const std::string& path) {
                                                  : format::short_of_memory;
 }
 
-// Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking
-// takes 90 us, so a good answer serves for as much as a small part of what it found. All processes
-// that use the pool together may take a quarter of it without asking again.
+// Checks that tmpfs has room before it is taken: a charge beyond the cgroup's limit kills. The
+// check takes 90 us, so a good answer serves for a small part of the room that it found.
 Status check_share(Pool& pool, uint64_t size) {
   static std::atomic<int64_t> granted{0};
   if (granted.fetch_sub(static_cast<int64_t>(size)) >= static_cast<int64_t>(size)) return Status();
@@ -126,7 +125,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
       if (!status.ok()) note_shortage(pool, cause_of(status.code()));
       return status;
     };
-    // Only memory is worth giving back; a file's extents would have to be found again.
+    // The medium must be memory: a file's extents would have to be found again.
     if (shared_memory && !pool.read_only) {
       segment->release = [fd](uint64_t offset, uint64_t bytes) {
         return media::release(fd, offset, bytes);

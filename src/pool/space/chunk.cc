@@ -9,8 +9,8 @@ namespace {
 
 using format::Chunk;
 
-// The first slot of the chunk table keeps what concerns the segment as a whole. Chunks are opened
-// in order; how far is not made durable, and a process may die before it has raised it.
+// Returns the hints of the segment as a whole, in the first slot of the chunk table. Chunks are
+// opened in order; the count is not made durable, and a process may die before it has raised it.
 format::ChunkHints& hints_of(Segment& segment) {
   return *reinterpret_cast<format::ChunkHints*>(segment.chunk);
 }
@@ -48,8 +48,8 @@ void note_opened(Pool& pool, Segment& segment, uint64_t chunk) {
 }
 
 void note_backed(Pool& pool, Segment& segment) {
-  // Of memory only: a file's extents are durable at its next fsync, and this word could be so
-  // before.
+  // Only memory is recorded: a file's extents are durable at its next fsync, and this word could be
+  // so before.
   if (pool.identity->medium.load() == static_cast<uint64_t>(media::MediumKind::tmpfs))
     pool.store_flush(backed(segment), 1);
 }

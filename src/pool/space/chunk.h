@@ -1,6 +1,5 @@
 // A chunk: 2 MiB of a segment, with the free bits and the records of its 512 blocks. A chunk is
-// opened before its first use (find_chunk.h): from then on its free bits and records mean
-// something.
+// opened before its first use (find_chunk.h): its free bits and records are valid from then on.
 #pragma once
 
 #include "pool/core/pool.h"
@@ -32,19 +31,18 @@ inline uint64_t first_chunk(const Segment& segment) {
 inline bool is_open(const format::Chunk& chunk) {
   return (chunk.state.load() & 0xff) == format::chunk_open;
 }
-// Bits of word 0 that ordinary needs may not take.
+// Returns the bits of word 0 that ordinary needs may not take.
 uint64_t reserved_bits(const Pool& pool, ChunkRef c, Need need);
 bool has_free(const format::Chunk& chunk, uint64_t reserved);
 bool is_whole(const format::Chunk& chunk);
 
-// The end of the chunks of the segment that were ever opened; a hint.
+// Returns the end of the chunks of the segment that were ever opened; a hint.
 uint64_t opened_end(Segment& segment);
-// Chunk `chunk` is open: opened_end() lies behind it from now on.
+// Raises opened_end() above `chunk`, which is open.
 void note_opened(Pool& pool, Segment& segment, uint64_t chunk);
-// Whether a process has populated the whole segment, so that memory backs all of it.
+// Returns true if a process has populated the whole segment, so that memory backs all of it.
 bool is_backed(Segment& segment);
-// The caller has populated the whole segment: nothing needs to be asked for when its chunks are
-// opened.
+// Records that the caller has populated the whole segment: opening its chunks needs no reservation.
 void note_backed(Pool& pool, Segment& segment);
 
 }  // namespace cairn::pool

@@ -12,8 +12,9 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 
-// So many chunks in use are looked at for each one that is opened: what a killed process lost is
-// found again in time, and finding a chunk costs the same however large the pool is.
+// The number of used chunks that are looked at for each one that is opened: blocks that a killed
+// process lost are found again in time, and finding a chunk costs the same however large the pool
+// is.
 constexpr uint64_t looks_per_chunk = 8;
 constexpr uint64_t look_everywhere = UINT64_MAX;
 
@@ -24,7 +25,7 @@ bool acquire_with_room(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, bool 
   return try_acquire(pool, seat, chunk.owner);
 }
 
-// Looks at up to `looks` open chunks, going on where the last search of this process ended.
+// Looks at up to `looks` open chunks, from where the last search of this process ended.
 bool find_open(Pool& pool, LocalSeat& seat, uint32_t s, Need need, bool whole, uint64_t looks,
                ChunkRef* found) {
   Segment& segment = *pool.segment[s];
@@ -46,7 +47,7 @@ bool find_open(Pool& pool, LocalSeat& seat, uint32_t s, Need need, bool whole, u
 
 enum class Opening : uint8_t { opened, taken, medium_full };
 
-// Opens an untouched chunk for us. taken: others were faster.
+// Opens an untouched chunk for this process. `taken`: another process was faster.
 Opening open_ours(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, Status* why) {
   Chunk& chunk = pool.segment[c.segment]->chunk[c.chunk];
   if (is_open(chunk) || !try_acquire(pool, seat, chunk.owner)) return Opening::taken;
@@ -106,13 +107,13 @@ bool find_freed(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* fou
   return false;
 }
 
-// Free pieces of chunks count as many when they are more than this and a quarter of what is in use.
+// Free pieces of chunks are many if they are more than this and a quarter of the used blocks.
 constexpr uint64_t many_pieces = (64ULL << 20) >> format::block_shift;
-// Counting looks at all chunks that the pool holds: once for so many that are opened, or an eighth
-// of them.
+// The number of opened chunks between two counts, which look at all chunks that the pool holds; at
+// least an eighth of them.
 constexpr uint32_t opened_per_count = 16;
 
-// Do the free pieces of chunks that are not entirely free add up to much?
+// Returns true if the free pieces of partly used chunks add up to much.
 bool has_many_pieces(Pool& pool) {
   if (pool.opened_since_count.fetch_add(1, std::memory_order_relaxed) <
       pool.next_count.load(std::memory_order_relaxed))
@@ -149,7 +150,7 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   if (is_open(chunk)) return Status();
   format::BlockRecord* records = &segment.record[c * chunk_blocks];
   const uint64_t records_size = sizeof *records * chunk_blocks;
-  // Its memory may have gone back while a process populated the segment.
+  // The chunk's memory may have been released while a process populated the segment.
   const bool was_released = chunk.releases.load() != 0;
   if (segment.reserve && (was_released || !is_backed(segment))) {
     CAIRN_TRY(segment.reserve(Pool::offset_in(segment, records), records_size));
@@ -157,8 +158,8 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
     CAIRN_TRY(segment.reserve(begin, format::chunk_size));
     segment.region.note_untouched(begin);
   }
-  // Where untouched memory is zero, the records say already all that there is to say. A chunk whose
-  // release was cut short holds what it held, and says so until its records do.
+  // On untouched zero memory the records are correct already. A chunk whose release was cut short
+  // keeps its contents and its state until its records are written.
   const bool cut_short = (chunk.state.load() & 0xff) == format::chunk_releasing;
   if (!cut_short) pool.store(chunk.state, format::chunk_initialising);
   if (!segment.fresh_zero || cut_short) {
@@ -175,8 +176,8 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
 
 bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* found, Status* why) {
   if (find_freed(pool, seat, need, want, found)) return true;
-  // Untouched memory is about to be taken. Before that, what was removed comes back, if no process
-  // can be copying from it any more.
+  // Untouched memory would be taken next. Before that, removed blocks come back, if no process can
+  // be copying from them any more.
   if (pool.client != nullptr && pool.client->reclaim_passed(seat) &&
       find_freed(pool, seat, need, want, found))
     return true;
@@ -191,7 +192,7 @@ bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* fou
     const uint64_t end = opened_end(*pool.segment[s]);
     if (find_untouched(pool, seat, s, end, need, found, why)) return true;
   }
-  // Nothing is untouched: whatever has room will do, also what was left out on the way.
+  // No chunk is untouched: any chunk with room will do, also one that was left out on the way.
   const bool whole = want == Want::chunk;
   for (uint32_t i = 0; i < segments; ++i) {
     const uint32_t s = (seat.lane + i) % segments;

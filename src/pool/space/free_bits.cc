@@ -17,7 +17,7 @@ uint64_t mask_of(unsigned first, unsigned count) {
   return (count == bits_per_word ? ~0ULL : (1ULL << count) - 1) << first;
 }
 
-// The first run of `wanted` free bits from bit `from` on, else the longest from there on.
+// Returns the first run of `wanted` free bits from bit `from` on, else the longest from there on.
 BitRun find_run_from(const Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned from) {
   BitRun best;
   BitRun open;
@@ -74,7 +74,7 @@ uint64_t count_free(const Chunk& chunk) {
 }
 
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
-  // What came back into the chunk that this process takes from is taken next: it is warm.
+  // Blocks that come back into the process's current chunk are taken next: they are warm.
   if (pool.current_chunk.load(std::memory_order_acquire) ==
       pack({segment.number, index / chunk_blocks}))
     pool.next_bit.store(static_cast<uint32_t>(index % chunk_blocks), std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// The free bits of a chunk: which of its 512 blocks may be taken. A bit is a hint where to look,
-// and taking a block means clearing it, by one atomic operation (see pool.h).
+// Free bits: tell which of a chunk's 512 blocks may be taken. A bit is a hint where to look, and
+// taking a block means clearing it, by one atomic operation (see pool.h).
 #pragma once
 
 #include "pool/space/chunk.h"
@@ -11,17 +11,17 @@ struct BitRun {
   unsigned count = 0;
 };
 
-// The first run of `wanted` free bits behind `hint`, else anywhere, else the longest. Bits of the
-// first word that are in `reserved` are left alone.
+// Returns the first run of `wanted` free bits behind `hint`, else anywhere, else the longest run.
+// Bits of the first word that are in `reserved` are skipped.
 BitRun find_run(const format::Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned hint);
-// The last free bit.
+// Returns the last free bit.
 BitRun find_last(const format::Chunk& chunk, uint64_t reserved);
-// How many blocks of the chunk are free.
+// Returns how many blocks of the chunk are free.
 uint64_t count_free(const format::Chunk& chunk);
 [[nodiscard]] bool is_free_bit(const Pool& pool, BlockRef block);
 
-// Clears the bits of a run; returns how many from its start were ours to take. The others that this
-// call cleared are given back.
+// Clears the bits of a run. Returns how many from its start this call has taken; other bits that it
+// cleared are set again.
 unsigned clear_bits(Pool& pool, Segment& segment, format::Chunk& chunk, BitRun run);
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count);
 

@@ -13,8 +13,8 @@ using format::Chunk;
 using format::ChunkHints;
 using format::chunks_per_hints;
 
-// Chunks with room are looked at so often before another kind of chunk is taken: others may work in
-// all of them.
+// The number of chunks with room that are tried before another kind of chunk is taken: others may
+// work in all of them.
 constexpr unsigned most_looks = 16;
 
 using Bits = Word[chunks_per_hints / bits_per_word];
@@ -34,7 +34,8 @@ void clear_hint(Segment& segment, Bits& bits, uint64_t chunk) {
   if ((word.load_relaxed() & bit_of(chunk)) != 0) segment.region.fetch_and(word, ~bit_of(chunk));
 }
 
-// The first chunk from `from` on whose bit is set in the words that `bits_at(slot, word)` gives.
+// Returns the first chunk from `from` on whose bit is set in the words that `bits_at(slot, word)`
+// returns.
 template <typename BitsAt>
 uint64_t next_hinted(Segment& segment, uint64_t from, BitsAt bits_at) {
   const uint64_t end = opened_end(segment);
@@ -61,7 +62,7 @@ bool is_chunk(const Pool& pool, ChunkRef c) {
          c.chunk < pool.segment[c.segment]->chunks;
 }
 
-// Makes the chunk ours if all of it is free.
+// Acquires the chunk if all of it is free.
 bool acquire_whole(Pool& pool, LocalSeat& seat, ChunkRef c) {
   Segment& segment = *pool.segment[c.segment];
   Chunk& chunk = segment.chunk[c.chunk];
@@ -73,7 +74,7 @@ bool acquire_whole(Pool& pool, LocalSeat& seat, ChunkRef c) {
   return false;
 }
 
-// Makes the chunk ours if any of it is free.
+// Acquires the chunk if any of it is free.
 bool acquire_room(Pool& pool, LocalSeat& seat, ChunkRef c, Need need) {
   Segment& segment = *pool.segment[c.segment];
   Chunk& chunk = segment.chunk[c.chunk];
@@ -108,7 +109,7 @@ bool find_whole_by_hints(Pool& pool, LocalSeat& seat, uint32_t s, ChunkRef* foun
   return false;
 }
 
-// Goes on where the process last found one: at the start are those that others found first.
+// Continues where the process last found a chunk: those at the start are found first by all.
 bool find_room_by_hints(Pool& pool, LocalSeat& seat, uint32_t s, Need need, ChunkRef* found) {
   Segment& segment = *pool.segment[s];
   const uint64_t first = first_chunk(segment);

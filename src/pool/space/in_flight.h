@@ -1,12 +1,12 @@
 // In-flight slots of a seat: runs of blocks that the seat's owner is taking, freeing or releasing.
-// A slot stands before the bits change, so that a death in between loses nothing.
+// A slot is stored before the bits change, so that a death in between loses nothing.
 #pragma once
 
 #include "pool/core/pool.h"
 
 namespace cairn::pool {
 
-// A slot of the seat in which nothing stands, and its number; null if all are in use.
+// Returns an empty slot of the seat, and its number; null if all are in use.
 inline format::InFlight* free_slot(format::Seat& seat, unsigned* number) {
   for (unsigned i = 0; i < format::in_flight_slots; ++i) {
     if (seat.in_flight[i].run.load_relaxed() == 0) {
@@ -18,7 +18,7 @@ inline format::InFlight* free_slot(format::Seat& seat, unsigned* number) {
 }
 
 inline constexpr uint32_t no_lane = UINT32_MAX;
-// Does a slot of any lane but `lane` list the block?
+// Returns true if a slot of any lane but `lane` lists the block.
 bool is_in_flight_elsewhere(const Pool& pool, BlockRef block, uint32_t lane);
 
 }  // namespace cairn::pool

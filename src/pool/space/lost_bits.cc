@@ -12,7 +12,8 @@ bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
   if (!format::record_is_free(record.owner.load()) || is_free_bit(pool, block) ||
       is_in_flight_elsewhere(pool, block, lane))
     return false;
-  // Again, now that no slot lists it: its taker has written the record before leaving the list.
+  // The record is read again, now that no slot lists the block: its taker has written the record
+  // before leaving the list.
   if (!format::record_is_free(record.owner.load())) return false;
   set_bits(pool, *pool.segment[block.segment()], block.index(), 1);
   return true;

@@ -14,16 +14,17 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 
-// Time between looks, and how long one may take: a look at a large pool's hints costs some
-// microseconds, giving a chunk back up to some hundreds.
+// The time between looks, and the time that one may take: a look at a large pool's hints costs some
+// microseconds, releasing a chunk up to some hundreds.
 constexpr uint64_t look_every_ns = 1'000'000'000;
 constexpr uint64_t go_on_after_ns = 50'000'000;
 constexpr uint64_t budget_ns = 2'000'000;
 
-// No file has this inode: what is being released is recorded as its blocks.
+// The owner that is recorded for blocks being released; no file has this inode.
 constexpr uint64_t no_inode = 0;
 
-// Takes all blocks of the chunk, so that no other process can; false: some of them were taken.
+// Takes all blocks of the chunk, so that no other process can. Returns false if some of them were
+// taken.
 bool take_all(Pool& pool, LocalSeat& seat, Segment& segment, uint64_t c) {
   Chunk& chunk = segment.chunk[c];
   const uint64_t first = c * chunk_blocks;
@@ -46,7 +47,7 @@ bool take_all(Pool& pool, LocalSeat& seat, Segment& segment, uint64_t c) {
   return false;
 }
 
-// All blocks of the chunk are free again and hold what they held.
+// Frees all blocks of the chunk again, with their contents.
 void give_all_back(Pool& pool, Segment& segment, uint64_t c) {
   const uint64_t first = c * chunk_blocks;
   free_records(pool, segment, first, chunk_blocks, 0);
@@ -54,7 +55,7 @@ void give_all_back(Pool& pool, Segment& segment, uint64_t c) {
   set_bits(pool, segment, first, chunk_blocks);
 }
 
-// The caller has made the chunk its own.
+// Releases a chunk that the caller has acquired.
 bool release_chunk(Pool& pool, LocalSeat& seat, uint32_t s, uint64_t c) {
   Segment& segment = *pool.segment[s];
   Chunk& chunk = segment.chunk[c];
@@ -62,15 +63,14 @@ bool release_chunk(Pool& pool, LocalSeat& seat, uint32_t s, uint64_t c) {
   format::InFlight* slot = free_slot(*seat.words, &number);
   if (slot == nullptr) return false;
   const uint64_t first = c * chunk_blocks;
-  // As for a taker: the slot stands before the bits are cleared.
+  // The slot is stored before the bits are cleared, as a taker does.
   pool.store(slot->inode, no_inode);
   pool.store(slot->file_block, 0);
   pool.store(slot->run, format::in_flight_run(BlockRef::make(s, first), chunk_blocks, 0,
                                               format::phase_releasing));
   bool released = take_all(pool, seat, segment, c);
   if (released) {
-    // From here on, a process that finds the chunk after our death opens it as one that holds
-    // anything.
+    // If this process dies from here on, the chunk is opened as one that holds anything.
     pool.store_flush(chunk.state, format::chunk_releasing);
     pool.fetch_add(chunk.releases, 1);
     released = segment.release(first << format::block_shift, format::chunk_size).ok();
@@ -105,7 +105,7 @@ bool release_chunks(Pool& pool, LocalSeat& seat, uint64_t free_for_ns, uint64_t 
          c = next_whole(segment, c + 1)) {
       Chunk& chunk = segment.chunk[c];
       const uint64_t freed_at = chunk.freed_at.load();
-      // A stamp from the future is another boot's, or damage.
+      // A stamp in the future is from another boot, or damaged.
       if (freed_at <= now && now - freed_at < free_for_ns) continue;
       if (fine_monotonic_ns() >= deadline) return true;
       if (!is_open(chunk) || !is_whole(chunk) || !try_acquire(pool, seat, chunk.owner)) continue;
@@ -121,7 +121,7 @@ void release_idle(Pool& pool, LocalSeat& seat) {
   if (pool.segment[0]->release == nullptr) return;
   const uint64_t now = coarse_monotonic_ns();
   uint64_t due = pool.state->release_due.load_relaxed();
-  // A time that is too far ahead is another boot's, or damage.
+  // A time too far ahead is from another boot, or damaged.
   if (now < due && due - now <= look_every_ns) return;
   if (!pool.compare_exchange(pool.state->release_due, due, now + look_every_ns)) return;
   if (release_chunks(pool, seat, idle_ns, budget_ns))
@@ -142,7 +142,7 @@ void recover_release(Pool& pool, BlockRef first, uint32_t lane) {
   const uint64_t c = first.index() / chunk_blocks;
   Chunk& chunk = segment.chunk[c];
   if (!is_open(chunk)) {
-    // Its memory may be gone: it is opened like an untouched one, which reserves it anew.
+    // The chunk's memory may be gone: it is opened like an untouched one, which reserves it anew.
     note_released(pool, {first.segment(), c});
     return;
   }

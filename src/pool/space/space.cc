@@ -16,10 +16,10 @@ using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
 
-// Makes the records of a run whose bits we have cleared say whose it is. Returns how many from its
-// start were free: a process that looks for lost bits (repair_free_bits) may have set the bit of a
-// block that was just being taken. `*zero`: whether all of those are known to hold zeros. `store`
-// stores to a word of the segment.
+// Claims the records of a run whose bits this process has cleared. Returns how many from its start
+// were free: a process that looks for lost bits (repair_free_bits) may have set the bit of a block
+// that was just being taken. `*zero`: all of those are known to hold zeros. `store` stores to a
+// word of the segment.
 template <typename Store>
 uint32_t claim_records(format::BlockRecord* record, uint32_t count, uint64_t owner,
                        uint64_t file_block, bool* zero, Store store) {
@@ -41,7 +41,8 @@ uint32_t take_records(Pool& pool, Segment& segment, uint64_t index, uint32_t cou
                       uint64_t file_block, bool* zero) {
   format::BlockRecord* const record = &segment.record[index];
   persist::Region& region = segment.region;
-  // Asked once: a whole chunk has a thousand words, and is taken for every 2 MiB that are written.
+  // The check is made once: a whole chunk has a thousand words, and is taken for every 2 MiB that
+  // are written.
   const uint32_t n =
       region.stores_plainly()
           ? claim_records(record, count, owner, file_block, zero, persist::Region::store_plain)
@@ -55,7 +56,7 @@ uint32_t take_records(Pool& pool, Segment& segment, uint64_t index, uint32_t cou
   return n;
 }
 
-// The lines of the records of [first, last]: they are about to be stored to.
+// Prefetches the lines of the records of [first, last], which are about to be stored to.
 void prefetch_records(const Segment& segment, uint64_t first, uint64_t last) {
   constexpr uint64_t per_line = 64 / sizeof(format::BlockRecord);
   for (uint64_t i = first; i <= last; i += per_line)
@@ -78,10 +79,10 @@ BlockRun take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const BlockReque
                             : find_run(chunk, kept, request.wanted, hint);
     if (bits.count == 0) return run;
     const uint64_t index = where.chunk * chunk_blocks + bits.first;
-    // With what the next one will take, if it goes on like this.
+    // The prefetch includes the records that the next run will take, if it continues.
     prefetch_records(segment, index, index + bits.count + bits.count / 8 + 3);
     run.first = BlockRef::make(where.segment, index);
-    // The slot stands before the bits are cleared, so that a death in between loses nothing.
+    // The slot is stored before the bits are cleared, so that a death in between loses nothing.
     pool.store(slot->inode, request.inode);
     pool.store(slot->file_block, request.file_block);
     pool.store(slot->run,
@@ -94,8 +95,8 @@ BlockRun take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const BlockReque
       continue;
     }
     if (bits.count == chunk_blocks && where.chunk + 1 < segment.chunks) {
-      // A writer of whole chunks takes the next one next: what it will wait for arrives while 2 MiB
-      // are copied.
+      // A writer of whole chunks takes the next one next: the lines that it will wait for arrive
+      // while 2 MiB are copied.
       persist::prefetch_for_store(&segment.chunk[where.chunk + 1]);
       prefetch_records(segment, index + chunk_blocks, index + 2 * chunk_blocks - 1);
     }
@@ -108,7 +109,7 @@ BlockRun take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const BlockReque
 }
 
 void drop_current(Pool& pool, uint64_t current) {
-  // Acquired by any thread of this process.
+  // Any thread of this process may have acquired the chunk.
   const uint64_t owner = pool.current_owner.load();
   if (pool.current_chunk.compare_exchange_strong(current, UINT64_MAX))
     leave_chunk(pool, unpack(current), owner);
@@ -118,11 +119,11 @@ void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
   see_releases(*pool.segment[c.segment], c.chunk);
   pool.current_owner.store(seat.lock_word);
   pool.next_bit.store(0, std::memory_order_relaxed);
-  // A thread that sees it may not have seen yet that its segment has been mapped.
+  // The release makes the mapping of the segment visible to a thread that sees the chunk.
   pool.current_chunk.store(pack(c), std::memory_order_release);
 }
 
-// From this many blocks on, a request is for a run.
+// The number of blocks from which on a request is for a run.
 constexpr uint32_t run_min = 64;
 Want want_of(const BlockRequest& request) {
   return request.wanted == chunk_blocks ? Want::chunk
@@ -130,7 +131,7 @@ Want want_of(const BlockRequest& request) {
                                         : Want::pieces;
 }
 
-// From a chunk of any process.
+// Takes blocks from a chunk of any process.
 BlockRun take_anywhere(Pool& pool, LocalSeat& seat, const BlockRequest& request) {
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
   for (uint32_t s = 0; s < segments; ++s) {
@@ -197,7 +198,7 @@ Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request) 
     if (attempt == 2) more = repair_free_bits(pool);
     if (!more && attempt > 1) break;
   }
-  // Reclaiming may have emptied whole chunks of others, or the race with them was lost.
+  // Reclaiming may have emptied whole chunks of others, or another process won the race for them.
   ChunkRef found;
   if (find_chunk(pool, seat, need, Want::pieces, &found, &medium_full)) {
     make_current(pool, seat, found);
@@ -220,7 +221,7 @@ void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count,
   InFlight* slot = free_slot(*seat.words, &number);
   assert(slot != nullptr);
   Segment& segment = *pool.segment[first.segment()];
-  // A leaf or a node has one entry for all; data blocks one each.
+  // A leaf or a node has one entry for all blocks; data blocks have one each.
   const unsigned level = 0;
   pool.store(slot->file_block, entries == nullptr ? 0 : pool.address_of(entries));
   pool.store(slot->run, format::in_flight_run(first, count, level, format::phase_freeing));

@@ -1,5 +1,5 @@
-// Space: blocks are taken from chunks of 512 (find_chunk.h), each process from its own. When space
-// is short, any process takes any block, so ENOSPC means that there is none.
+// Space: takes blocks from chunks of 512 (find_chunk.h), each process from its own. If space is
+// short, any process takes any block, so ENOSPC means that there is none.
 #pragma once
 
 #include "pool/space/chunk.h"
@@ -7,7 +7,7 @@
 
 namespace cairn::pool {
 
-// Contiguous blocks that were taken and stand in slot `slot` of the seat as in flight.
+// Contiguous blocks that were taken and are recorded in slot `slot` of the seat as in flight.
 struct BlockRun {
   BlockRef first;
   uint32_t count = 0;
@@ -15,9 +15,9 @@ struct BlockRun {
   unsigned slot = 0;
 };
 
-// What a chunk's blocks are taken for: bytes of files from its start on, what is looked up (inodes,
-// directories, nodes) from its end on, so that it lies together and a process that looks at many
-// files maps few pages.
+// The use of a chunk's blocks. Bytes of files are taken from its start on, blocks for look-ups
+// (inodes, directories, nodes) from its end on, so that these lie together and a process that looks
+// at many files maps few pages.
 enum class Use : uint8_t { bytes, lookup };
 
 struct BlockRequest {
@@ -29,20 +29,20 @@ struct BlockRequest {
   Use use = Use::bytes;
 };
 
-// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also
+// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: no block is left, also
 // after reclaiming. The caller publishes them and calls settle(), or gives them back.
 Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request);
-// The run (or what is left of it) is published, or the rest given back: the slot is free again.
+// Frees the slot: the run (or what is left of it) is published, or the rest given back.
 void settle(Pool& pool, LocalSeat& seat, const BlockRun& run);
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
-// Frees a 2 MiB leaf in this way: 512 blocks, one entry.
+// Does the same for a 2 MiB leaf: 512 blocks, one entry.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
 struct Usage {
-  uint64_t usable = 0;   // blocks
-  uint64_t held = 0;     // free, in memory that the pool holds
+  uint64_t usable = 0;     // blocks
+  uint64_t held = 0;       // free, in memory that the pool holds
   uint64_t untouched = 0;  // free, in memory that it has never taken or has given back
   uint64_t free = 0;       // both; the reserve included
   uint64_t reserve = 0;    // of these, still there

@@ -38,7 +38,7 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
     }
     Segment& segment = *pool.segment[first.segment()];
     if (phase == format::phase_freeing) {
-      // No process can have taken them: their bits are not set yet.
+      // No process can have taken the blocks: their bits are not set yet.
       if (Word* entries = pool.word_at(slot.file_block.load()); slot.file_block.load() != 0) {
         const uint32_t words = level == format::level_leaf ? 1 : count;
         for (uint32_t i = 0; entries != nullptr && i < words; ++i) pool.store_flush(entries[i], 0);
@@ -60,7 +60,8 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
       }
       repair_free_bit(pool, block, lane);
     }
-    // It may have died between storing to them and flushing them: a clean detach promises them.
+    // The process may have died between storing the bits and flushing them, and a clean detach
+    // promises them.
     Chunk& chunk = pool.chunk(first);
     pool.flush(chunk.free, sizeof chunk.free);
     pool.store(slot.run, 0);
