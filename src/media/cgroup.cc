@@ -24,8 +24,8 @@ constexpr MemoryFiles version_1 = {{"memory.limit_in_bytes", nullptr},
                                    "total_active_file",
                                    "total_inactive_file"};
 
-// The path below the mount point: in a container the mount's root is cut off, and a path that does
-// not lie under it means the mount point itself.
+// Returns the path below the mount point. In a container the mount's root is cut off, and a path
+// that does not lie under it means the mount point itself.
 std::string below_mount(const std::string& path, const Mount& mount) {
   if (mount.root == "/") return path;
   if (!lies_under(path, mount.root)) return "/";

@@ -38,7 +38,7 @@ uint64_t read_number(const std::string& path) {
   return text.empty() ? 0 : std::strtoull(text.c_str(), nullptr, 0);
 }
 
-// The region above a dax device knows whether the CPU's caches are inside the persistence domain.
+// Returns true if the region above a dax device has the CPU's caches inside the persistence domain.
 bool cache_is_safe(std::string directory) {
   while (directory.size() > 1) {
     std::string domain = read_line(directory + "/persistence_domain");

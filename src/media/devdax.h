@@ -18,11 +18,11 @@ struct DaxDevice {
   bool cache_is_safe = false;  // eADR: stores survive power loss without a flush
 };
 
-// What the character device `number` is. ENODEV when it is no dax device, or in a mode that cannot
-// be mapped (the text names the mode and the command that changes it).
+// Inspects the character device `number`. ENODEV if it is not a dax device, or in a mode that
+// cannot be mapped (the text has the mode and the command that changes it).
 Result<DaxDevice> inspect_dax(dev_t number, const char* path, const SystemRoot& root);
 
-// The refusal for a block device that somebody gave as a pool's place.
+// Returns the error for a block device that was given as a pool's place.
 Status refuse_block_device(dev_t number, const char* path, const SystemRoot& root);
 
 }  // namespace cairn::media

@@ -1,4 +1,4 @@
-// Dax devices by fake sysfs trees: there is no device here that could be opened.
+// Tests dax devices with fake sysfs trees: there is no device here that could be opened.
 #include "media/devdax.h"
 
 #include <gtest/gtest.h>

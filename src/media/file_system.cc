@@ -17,7 +17,7 @@ struct Magic {
   const char* name;
 };
 
-// From linux/magic.h and the file systems' own sources.
+// The magics are from linux/magic.h and the file systems' own sources.
 constexpr Magic network_magics[] = {
     {0x6969, "NFS"},        {0xFF534D42, "CIFS"},    {0xFE534D42, "SMB"},
     {0x517B, "SMB"},        {0x0BD00BD0, "Lustre"},  {0x47504653, "GPFS"},

@@ -17,7 +17,7 @@
 namespace cairn::media {
 namespace {
 
-// systemd's SYSTEM_UID_MAX: below it nothing is removed.
+// Files of users below this, systemd's SYSTEM_UID_MAX, are not removed.
 constexpr uid_t first_person = 1000;
 
 std::string variable(const char* name) {
@@ -30,7 +30,7 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// What is not there yet lies where the first of its parents that is there does.
+// Resolves a path; one that does not exist yet resolves by the first of its parents that exists.
 std::string resolve(const std::string& path) {
   char resolved[PATH_MAX];
   if (realpath(path.c_str(), resolved) != nullptr) return resolved;
@@ -39,8 +39,8 @@ std::string resolve(const std::string& path) {
   return slash == 0 ? path : resolve(path.substr(0, slash)) + path.substr(slash);
 }
 
-// logind.conf of the first of these that has one, then all fragments in order of their names; of
-// two of the same name the first of these has it.
+// The places of logind.conf: the first that has one counts, then all fragments in order of their
+// names; of two with the same name, that of the first place.
 constexpr std::array logind_places = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
                                       "/usr/lib/systemd"};
 
@@ -76,13 +76,14 @@ std::string user_name() {
   return found != nullptr ? found->pw_name : "";
 }
 
-// A lingering user is never logged out as far as systemd is concerned.
+// Returns true if the user lingers: systemd never logs such a user out.
 bool lingers(const SystemRoot& root) {
   const std::string user = user_name();
   return !user.empty() && exists(root.path("/var/lib/systemd/linger/" + user));
 }
 
-// Is the user logged in? A user who is not, as in a batch job on most clusters, cannot log out.
+// Returns true if the user is logged in. A user who is not, as in a batch job on most clusters,
+// cannot log out.
 bool is_logged_in(const SystemRoot& root) {
   return exists(root.path("/run/systemd/users/" + std::to_string(geteuid())));
 }
@@ -103,7 +104,7 @@ void warn_logout(const std::string& path, const SystemRoot& root,
         "systemd's logind.conf); `loginctl enable-linger` keeps them");
 }
 
-// Whether `path` has `job` in it, and not as a part of a longer number.
+// Returns true if `path` has `job` in it, and not as a part of a longer number.
 bool names_job(const std::string& path, const std::string& job) {
   const auto is_digit = [&](size_t at) {
     return at < path.size() && std::isdigit(static_cast<unsigned char>(path[at])) != 0;
@@ -113,8 +114,8 @@ bool names_job(const std::string& path, const std::string& job) {
   return false;
 }
 
-// A TMPDIR that is everybody's, or the user's own choice, stays; the job's own has the job's number
-// in its name.
+// Warns about a job's own directory. A shared TMPDIR, or the user's own choice, stays; the job's
+// own has the job's number in its name.
 void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::string>& warnings) {
   std::string job;
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"}) {

@@ -1,4 +1,4 @@
-// Who may remove files behind our back: logouts and job ends.
+// Lifetime: warns about logouts and job ends that remove a pool's files.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace cairn::media {
 
-// One sentence per reason why a logout or the end of a job would remove what lies, or will lie, at
-// `path`; empty if none is known. Looks at the environment of this process. A warning has to be
-// right: where the system does not say so, or the user is not logged in, there is none.
+// Returns one sentence per reason why a logout or the end of a job would remove the file at `path`,
+// or one made there; empty if no reason is known. Reads the environment of this process. A warning
+// has to be right: if the system does not tell, or the user is not logged in, there is none.
 std::vector<std::string> lifetime_warnings(const std::string& path,
                                            const SystemRoot& root = SystemRoot());
 
-// Whether logind removes a user's files in /dev/shm at logout, by the text of a logind.conf: the
-// last RemoveIPC= wins, `before` where there is none.
+// Returns true if logind removes a user's files in /dev/shm at logout, by the text of a
+// logind.conf: the last RemoveIPC= wins, `before` if there is none.
 bool parse_remove_ipc(const std::string& text, bool before);
 
 }  // namespace cairn::media

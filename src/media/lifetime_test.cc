@@ -21,7 +21,7 @@ class Lifetime : public testing::Test {
     }
   }
   void TearDown() override { SetUp(); }
-  // Whether one of the warnings about `path` contains `text`.
+  // Returns true if one of the warnings about `path` contains `text`.
   bool warns(const std::string& path, const std::string& text) {
     for (const std::string& warning : lifetime_warnings(path, system_.root())) {
       if (warning.find(text) != std::string::npos) return true;

@@ -21,7 +21,7 @@ Status set_lock(int descriptor, int command, short type, uint64_t byte) {
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(byte);
   lock.l_len = 1;
-  // That somebody holds it is mostly no failure of the call that the program made.
+  // The call restores errno: a held lock is usually no failure of the program's call.
   const int before = errno;
   while (fcntl(descriptor, command, &lock) != 0) {
     if (errno == EINTR) continue;
@@ -37,9 +37,9 @@ Status lock_byte(int descriptor, uint64_t byte) {
   return set_lock(descriptor, F_OFD_SETLK, F_WRLCK, byte);
 }
 
-// A mapping that keeps the description, and with it its locks, alive.
+// Maps a page that keeps the description, and with it its locks, alive.
 Result<void*> map_page(int descriptor, Inheritance inheritance) {
-  // Nobody reads or writes this page.
+  // The page is neither read nor written.
   void* page = mmap(nullptr, page_size, PROT_NONE, MAP_SHARED, descriptor, 0);
   if (page == MAP_FAILED) {
     int error = errno;
@@ -53,8 +53,7 @@ Result<void*> map_page(int descriptor, Inheritance inheritance) {
   return page;
 }
 
-// Opens the file behind `descriptor` again: an open file description of its own, as each lock
-// needs.
+// Opens the file behind `descriptor` again: each lock needs an open file description of its own.
 Result<int> reopen(int descriptor, int flags) {
   char name[40];
   std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
@@ -113,7 +112,7 @@ Status wait_for_lock(int descriptor, uint64_t byte) {
 }
 
 void unlock(int descriptor, uint64_t byte) {
-  // Only a descriptor that is none can fail.
+  // The call fails only for an invalid descriptor.
   set_lock(descriptor, F_OFD_SETLK, F_UNLCK, byte).ignore();
 }
 

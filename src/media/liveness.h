@@ -1,10 +1,10 @@
 // Liveness: a kernel lock that lives exactly as long as a process, or as long as a mapping.
 //
-// A LivenessLock is an open-file-description lock on one byte of a lock file, kept alive by a
-// mapping of that file and by nothing else: no descriptor stays open, so nobody can close it by
-// accident (close_range, daemons, dup2), and it goes when the process does, however that happens.
-// The kernel thus answers "is the owner of byte N alive" without PIDs, which are reused and differ
-// between containers.
+// A LivenessLock is an open-file-description lock on one byte of a lock file. Only a mapping of
+// that file keeps it alive: no descriptor stays open, so no code can close it by accident
+// (close_range, daemons, dup2), and it ends when the process does, however that happens. The kernel
+// thus answers "is the owner of byte N alive" without PIDs, which are reused and differ between
+// containers.
 //
 // Two locks on one byte exclude each other also within one process, because each is taken through
 // an open file description of its own. Bytes may lie far beyond the end of the file.
@@ -36,14 +36,14 @@ class LivenessLock {
     return *this;
   }
 
-  // Whether this object holds a lock (in a child of fork: of Inheritance::own it only thinks so;
-  // call forget() there).
+  // Returns true if this object holds a lock. In a child of fork an Inheritance::own lock is not
+  // held although this returns true; call forget() there.
   [[nodiscard]] bool held() const { return page_ != nullptr; }
-  // Gives the lock up in this process. Async-signal-safe.
+  // Releases the lock in this process. Async-signal-safe.
   void release();
-  // From now on forked children do not hold it (an inherited lock becomes an own one).
+  // Keeps forked children from holding it from now on (an inherited lock becomes an own one).
   void keep_from_children();
-  // For a forked child, where an `own` lock's page is not mapped: drops the object's state.
+  // Drops the object's state in a forked child, where an `own` lock's page is not mapped.
   void forget() { page_ = nullptr; }
 
  private:
@@ -53,36 +53,37 @@ class LivenessLock {
   void* page_ = nullptr;
 };
 
-// Takes the lock on `byte`, or fails: EAGAIN when someone holds it, EOPNOTSUPP on a network file
-// system, else as open, fcntl and mmap do. The descriptor form opens the same file once more
+// Takes the lock on `byte`. EAGAIN if another owner holds it, EOPNOTSUPP on a network file system,
+// else the errors of open, fcntl and mmap. The descriptor form opens the same file once more
 // (through /proc/self/fd) and leaves the given descriptor alone. The file must be writable.
 Result<LivenessLock> try_lock(const char* path, uint64_t byte,
                               Inheritance inheritance = Inheritance::own);
 Result<LivenessLock> try_lock(int descriptor, uint64_t byte,
                               Inheritance inheritance = Inheritance::own);
 
-// The same through the descriptor's own description, which nobody else may have: the lock lives as
-// long as the object, or the descriptor if that is closed later.
+// Takes the lock through the descriptor's own description, which no other code may use: the lock
+// lives as long as the object, or as the descriptor if that is closed later.
 Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte,
                                    Inheritance inheritance = Inheritance::own);
 
-// A lock that lives no longer than its descriptor: waits until nobody has it; gives it up.
+// These take and release a lock that lives no longer than its descriptor; the first waits until the
+// lock is free.
 Status wait_for_lock(int descriptor, uint64_t byte);
 void unlock(int descriptor, uint64_t byte);
 
-// Keeps `byte` from being locked until unlock(), as others may do at the same time. EAGAIN:
-// somebody holds it.
+// Keeps `byte` from being locked until unlock(); others may do so at the same time. EAGAIN: the
+// byte is locked.
 Status keep_unlocked(int descriptor, uint64_t byte);
 
-// Whether anybody (this process included, unless through `descriptor` itself) holds one of the
-// `count` bytes from `byte` on. One system call, changes nothing.
+// Returns true if one of the `count` bytes from `byte` on is locked, also by this process unless
+// through `descriptor` itself. One system call, changes nothing.
 Result<bool> is_held(int descriptor, uint64_t byte, uint64_t count = 1);
 
-// The same lock held by a descriptor that survives exec (no FD_CLOEXEC): hand its number to the
-// successor, who turns it into a LivenessLock of its own with adopt().
+// Takes the lock with a descriptor that survives exec (no FD_CLOEXEC). The caller passes its number
+// to the successor, which turns it into a LivenessLock of its own with adopt().
 Result<int> try_lock_descriptor(int descriptor, uint64_t byte);
-// Takes over a descriptor from try_lock_descriptor(): makes sure of the lock, maps, and closes the
-// descriptor (only when it succeeds). EAGAIN when the lock was lost and someone else has it.
+// Takes over a descriptor from try_lock_descriptor(): verifies the lock, maps, and closes the
+// descriptor (only on success). EAGAIN if the lock was lost and another owner has it.
 Result<LivenessLock> adopt(int descriptor, uint64_t byte,
                            Inheritance inheritance = Inheritance::own);
 

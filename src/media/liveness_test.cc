@@ -1,4 +1,4 @@
-// The kernel lock behind lanes and view pins, and every accident that it must survive.
+// Tests the kernel lock behind lanes and view pins, with every accident that it must survive.
 #include "media/liveness.h"
 
 #include <fcntl.h>
@@ -181,7 +181,7 @@ TEST_F(Liveness, TheSuccessorAdoptsADescriptor) {
   ASSERT_TRUE(lock.ok());
   EXPECT_EQ(fcntl(*carried, F_GETFD), -1) << "adopt closes the descriptor";
   EXPECT_TRUE(held(4));
-  // What is not the lock's descriptor cannot be adopted while another holds the lock.
+  // Another descriptor cannot be adopted while the lock is held.
   int stranger = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   EXPECT_EQ(adopt(stranger, 4).code(), EAGAIN);
   EXPECT_EQ(close(stranger), 0);

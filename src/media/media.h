@@ -1,14 +1,14 @@
-// Media: what a pool lies on, and the files or device ranges that are its segments.
+// Media: the medium of a pool, and the files or device ranges that are its segments.
 //
-//   recognise()       what is this path, and what does it promise
+//   recognise()       what a path is, and what it promises
 //   create_segment()  a new segment file, private to its user, sparse
 //   open_segment()    an existing one, or a dax device
 //   reserve()         room for a range, so that no store there can fail later
 //   map() / unmap()   the segment in this process's memory
 //   remove_segment()
 //
-// Every refusal is one clear text (last_detail): the path, the cause, and what to do about it.
-// None of this is for the data path: it allocates and makes system calls.
+// Every refusal is one clear text (last_detail): the path, the cause, and the advice. None of this
+// is for the data path: it allocates and makes system calls.
 #pragma once
 
 #include <cstddef>
@@ -36,23 +36,24 @@ struct Description {
   bool is_volatile = false;      // nothing survives power loss; say so wherever durability is shown
   bool large_pages = false;      // a first touch through the mapping costs nothing
   uint64_t mapping_unit = 4096;  // offsets and sizes of mappings are multiples of this
-  // A device's or an existing file's size; of a directory, what its file system has free.
+  // The size of a device or an existing file; for a directory, the free space of its file system.
   uint64_t size = 0;
   std::string file_system;  // "tmpfs", "ext4", "devdax", …
-  std::string notice;       // what the user should know about this medium; mostly empty
+  std::string notice;       // a message for the user about this medium; usually empty
 };
 
-// Looks at a directory, a segment file or a dax device. Fails with a clear text for what cannot
-// hold a pool: ENOENT and EACCES as the system says, EOPNOTSUPP for network file systems, hugetlbfs
-// and block devices, ENODEV for a dax device in another mode, EROFS for a read-only file system.
+// Inspects a directory, a segment file or a dax device. Fails with a clear text for anything that
+// cannot hold a pool: ENOENT and EACCES as the system returns them, EOPNOTSUPP for network file
+// systems, hugetlbfs and block devices, ENODEV for a dax device in another mode, EROFS for a
+// read-only file system.
 Result<Description> recognise(const char* path, const SystemRoot& root = SystemRoot());
 
-// The same for a dax device that is open, without asking libpmem2: what an attach has to know.
+// Inspects an open dax device, without asking libpmem2: what an attach has to know.
 Result<Description> recognise_device(int descriptor, const char* path,
                                      const SystemRoot& root = SystemRoot());
 
 // Creates a file of `size` bytes, mode 0600, sparse; returns its descriptor (close-on-exec). EEXIST
-// if there is one. On failure nothing is left behind. The second form goes by a name in an open
+// if there is one. On failure nothing is left behind. The second form takes a name in an open
 // directory; errors name `path`.
 Result<int> create_segment(const char* path, uint64_t size);
 Result<int> create_segment(int directory, const char* name, const char* path, uint64_t size);
@@ -60,21 +61,21 @@ Result<int> create_segment(int directory, const char* name, const char* path, ui
 enum class Access : uint8_t { read_only, read_write };
 enum class SegmentOwner : uint8_t { me, anyone };
 // Opens a segment file or a dax device. SegmentOwner::me refuses (EPERM) files of others and files
-// that others may write; EINVAL for what is neither a regular file nor a character device. The
-// second form is as that of create_segment.
+// that others may write; EINVAL for anything but a regular file or a character device. The second
+// form is like that of create_segment.
 Result<int> open_segment(const char* path, Access access = Access::read_write,
                          SegmentOwner owner = SegmentOwner::me);
 Result<int> open_segment(int directory, const char* name, const char* path, Access access,
                          SegmentOwner owner = SegmentOwner::me);
 
-// Bytes that the segment has: a file's size, or a device's.
+// Returns the size of the segment: a file's, or a device's.
 Result<uint64_t> segment_size(int descriptor, const SystemRoot& root = SystemRoot());
 
-// Gives [offset, offset + size) room on the medium (nothing to do on devdax). ENOSPC or ENOMEM come
-// from here and never as SIGBUS from a store. Works in pieces that signals may interrupt; after a
-// failure the pieces before it stay reserved, release() gives them back.
+// Reserves room for [offset, offset + size) on the medium (nothing to do on devdax). ENOSPC or
+// ENOMEM come from here and never as SIGBUS from a store. Works in pieces that signals may
+// interrupt; after a failure the pieces before it stay reserved, release() returns them.
 Status reserve(int descriptor, uint64_t offset, uint64_t size);
-// Gives the room of a range back; it reads as zeros until it is reserved anew.
+// Releases the room of a range; it reads as zeros until it is reserved anew.
 Status release(int descriptor, uint64_t offset, uint64_t size);
 
 struct Mapping {

@@ -1,4 +1,4 @@
-// Segments on the media that this machine has, and the refusals that can be provoked.
+// Tests segments on the media that this machine has, and the refusals that can be provoked.
 #include "media/media.h"
 
 #include <dlfcn.h>
@@ -124,8 +124,8 @@ TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
   close(*null);
 }
 
-// What libpmem2 says of a plain file, where it is installed; else, and where it cannot say, what we
-// thought.
+// Expects libpmem2's answer for a plain file, if it is installed; else, and if it cannot tell, the
+// default.
 TEST_F(Refusals, GranularityOfWhatIsNoPersistentMemory) {
   using persist::Granularity;
   EXPECT_EQ(pmem2_granularity(-1, Granularity::cache_line), Granularity::cache_line);

@@ -36,11 +36,12 @@ Result<MemoryShare> memory_share(const char* path, const SystemRoot& root) {
     int error = errno;
     return fail(error, "%s: free space: %s", path, std::strerror(error));
   }
-  // Asked within a program's write: what is missing under /proc and /sys is no failure of that.
+  // This runs within a program's write, which must not see an error about missing files in /proc
+  // and /sys.
   const int before = errno;
   MemoryShare share;
   share.bytes = no_limit;
-  // A tmpfs mounted without a size says that it has no blocks at all.
+  // A tmpfs mounted without a size reports that it has no blocks at all.
   if (info.f_blocks != 0) {
     narrow(share, static_cast<uint64_t>(info.f_bavail) * info.f_frsize, path);
   }

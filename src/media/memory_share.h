@@ -1,8 +1,9 @@
-// How much memory a pool on tmpfs may still take, so that ENOSPC comes before the OOM killer.
+// Memory share: the memory that a pool on tmpfs may still take, so that ENOSPC comes before the OOM
+// killer.
 //
-// The least of: what the machine has available, what the file system has free, and what the cgroups
-// above this process leave for pools (cgroup.h). A charge beyond a cgroup's limit is not refused by
-// the kernel, it kills: so it must be asked first.
+// It is the least of the machine's available memory, the file system's free space, and what the
+// cgroups above this process leave for pools (cgroup.h). The kernel does not refuse a charge beyond
+// a cgroup's limit, it kills: so the limit must be checked first.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,12 @@ struct MemoryShare {
   std::string limited_by;  // for people: "the machine's memory", "/dev/shm", "cgroup /user.slice"
 };
 
-// For new pages on the file system that holds `path`, charged to this process's cgroup. Fails only
-// when the file system cannot be asked; what the system does not tell does not limit.
+// Returns the share for new pages on the file system that holds `path`, charged to this process's
+// cgroup. Fails only if the file system cannot be asked; limits that the system does not report do
+// not count.
 Result<MemoryShare> memory_share(const char* path, const SystemRoot& root = SystemRoot());
 
-// MemAvailable; no_limit if the system does not tell.
+// Returns MemAvailable; no_limit if the system does not report it.
 uint64_t memory_available(const SystemRoot& root = SystemRoot());
 
 // --- the pieces, for tests ---

@@ -36,8 +36,8 @@ Status check(const std::string& path, const struct stat& st) {
               path.c_str(), static_cast<unsigned>(st.st_mode & 07777));
 }
 
-// The first of the user's directories with the name of `usual`, a '-' and six characters; "" if
-// there is none.
+// Returns the first of the user's directories with the name of `usual`, a '-' and six characters;
+// "" if there is none.
 Result<std::string> other_place(const std::string& directory, const std::string& usual) {
   DIR* all = opendir(directory.c_str());
   if (all == nullptr) return failed(directory);
@@ -57,7 +57,7 @@ Result<std::string> other_place(const std::string& directory, const std::string&
 }
 
 // Keeps two processes of the user from making a place each. Others can lock the directory as well,
-// so nobody waits long: two places may be made then, of which all but one are removed.
+// so no process waits long: two places may be made then, and all but one are removed.
 class Making {
  public:
   explicit Making(const std::string& directory)
@@ -95,7 +95,7 @@ Result<OwnPlace> own_place(const std::string& directory, bool create) {
   struct stat st {};
   if (lstat(usual.c_str(), &st) != 0) {
     if (errno != ENOENT) return failed(usual);
-    // Another user had taken it, and has removed it since.
+    // Another user had taken the name, and has removed the directory since.
     CAIRN_TRY_ASSIGN(other, other_place(directory, usual));
     if (!other.empty()) return OwnPlace{other, {}};
     if (!create) return OwnPlace{usual, {}};

@@ -30,7 +30,7 @@ class OwnPlaceTest : public testing::Test {
   [[nodiscard]] std::string usual() const {
     return directory_ + "/cairn-" + std::to_string(geteuid());
   }
-  // As another user would make it.
+  // Gives the directory another owner, as if another user had made it.
   static void give_away(const std::string& path) {
     ASSERT_EQ(lchown(path.c_str(), mallory, mallory), 0);
   }
@@ -81,7 +81,7 @@ TEST_F(OwnPlaceTest, HasAnotherNameWhereAnotherUserHasTakenThis) {
   struct stat st {};
   ASSERT_EQ(lstat(found->path.c_str(), &st), 0);
   EXPECT_EQ(st.st_mode, S_IFDIR | 0700U);
-  // All find the same, also when the name is free again.
+  // All processes find the same place, also when the name is free again.
   EXPECT_EQ(place(), found->path);
   fs::remove(usual());
   EXPECT_EQ(place(), found->path);
@@ -96,7 +96,7 @@ TEST_F(OwnPlaceTest, CannotBeTakenByNamesOfThatForm) {
     chmod((usual() + name).c_str(), 0700);
     give_away(usual() + name);
   }
-  // Of the user's, but not made for this, or open to others.
+  // These directories belong to the user, but were not made for this, or are open to others.
   fs::create_directory(usual() + "-longer1");
   fs::create_directory(usual() + "-open00");
   chmod((usual() + "-open00").c_str(), 0777);

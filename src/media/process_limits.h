@@ -1,4 +1,4 @@
-// What the limits of this process leave for a pool, whatever the machine has.
+// Process limits: the limits of this process on a pool, whatever the machine has.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct ProcessLimit {
   std::string name;  // for people: "the address space (ulimit -v)"; "" if there is none
 };
 
-// All of a pool counts to the address space of each process that uses it.
+// Returns the address space left: a whole pool counts in each process that uses it.
 ProcessLimit address_space_left(const SystemRoot& root = SystemRoot());
-// The largest file that this process may make: a pool has one or more.
+// Returns the largest file that this process may make: a pool has one or more.
 ProcessLimit file_size_limit();
 
 }  // namespace cairn::media

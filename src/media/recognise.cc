@@ -1,4 +1,4 @@
-// What a path is, and what a pool on it may rely on.
+// Recognises what a path is, and what a pool on it may rely on.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
@@ -64,12 +64,12 @@ Result<Description> describe_device(const char* path, dev_t number, const System
     return fail(error, "%s: open the dax device: %s", path, hint);
   }
   medium.granularity = pmem2_granularity(descriptor.value(), medium.granularity);
-  // Whatever libpmem2 may say: msync does nothing on a dax device.
+  // A page granularity from libpmem2 is corrected: msync does nothing on a dax device.
   if (medium.granularity == Granularity::page) medium.granularity = Granularity::cache_line;
   return medium;
 }
 
-// Whether files made in `directory` are dax: asks a nameless file there.
+// The kind of files made in `directory`, found with a nameless file there.
 enum class Dax : uint8_t { no, without_sync, yes };
 
 Dax probe_dax(int descriptor) {
@@ -115,7 +115,7 @@ void describe_tmpfs(const struct stat& info, const SystemRoot& root, Description
   if (policy.find("[force]") != std::string::npos) medium.large_pages = true;
 }
 
-// A segment file as it is, or for a directory a nameless file in it, if one can be made.
+// Opens a segment file, or for a directory a nameless file in it, if one can be made.
 int open_probe(const char* path, bool directory) {
   if (!directory) return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
   int descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
@@ -141,7 +141,7 @@ Status refuse_file_system(const char* path, const struct statfs& info) {
   if (magic == PROC_SUPER_MAGIC || magic == SYSFS_MAGIC) {
     return fail(EOPNOTSUPP, "%s: not a place for files", path);
   }
-  // Not statvfs' ST_RDONLY by name: statfs has the same bit.
+  // The bit is that of statvfs' ST_RDONLY, which statfs has without a name.
   if ((info.f_flags & 1) != 0) return fail(EROFS, "%s: the file system is mounted read-only", path);
   return Status();
 }

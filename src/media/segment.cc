@@ -25,7 +25,7 @@ Status system_failure(const char* path, const char* what) {
   return fail(error, "%s: %s: %s", path, what, std::strerror(error));
 }
 
-// For file systems that cannot reserve: writes what it already reads, so nothing changes.
+// Reserves on file systems that cannot: writes the bytes that it reads, so nothing changes.
 Status reserve_by_writing(int descriptor, uint64_t offset, uint64_t size) {
   for (uint64_t at = offset; at < offset + size; at += 4096) {
     uint8_t byte = 0;
@@ -72,7 +72,7 @@ Result<int> create_segment(int directory, const char* name, const char* path, ui
   int descriptor =
       openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return system_failure(path, "create segment");
-  // An odd umask must not take the owner's own rights.
+  // An odd umask must not remove the owner's own rights.
   if (fchmod(descriptor, 0600) == 0 && ftruncate(descriptor, static_cast<off_t>(size)) == 0) {
     return descriptor;
   }
@@ -89,7 +89,7 @@ Result<int> open_segment(const char* path, Access access, SegmentOwner owner) {
 Result<int> open_segment(int directory, const char* name, const char* path, Access access,
                          SegmentOwner owner) {
   int flags = access == Access::read_write ? O_RDWR : O_RDONLY;
-  // Not blocking: a FIFO by that name must be refused, not waited for.
+  // The open does not block: a FIFO by that name must be refused, not waited for.
   int descriptor = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) {
     int error = errno;
@@ -173,8 +173,9 @@ Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, 
   const auto map_at = [&](void* base, int fixed) {
     return mmap(base, size, protection, flags | fixed, descriptor, static_cast<off_t>(offset));
   };
-  // A large page can be mapped only where address and offset agree modulo its size. The kernel
-  // mostly sees to that; if not, more address space is taken than needed, and the ends given back.
+  // The range is aligned to large pages, which can be mapped only if address and offset agree
+  // modulo their size. The kernel usually does that; if not, more address space is taken than
+  // needed, and the ends are returned.
   const bool large = medium.large_pages || medium.mapping_unit > 4096;
   const size_t unit = large ? std::max<size_t>(alignment, medium.mapping_unit) : 4096;
   void* mapped = map_at(nullptr, 0);
@@ -202,7 +203,7 @@ Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, 
     if (const size_t rest = unit - skip; rest > 0)
       munmap(begin + skip + ((size + 4095) & ~size_t{4095}), rest & ~size_t{4095});
   }
-  // A core file with a pool in it helps nobody and fills the disk. Best effort.
+  // A core file with a pool in it is of no use and fills the disk. Best effort.
   (void)madvise(mapped, size, MADV_DONTDUMP);
   return Mapping{static_cast<uint8_t*>(mapped), size};
 }
