@@ -116,8 +116,7 @@ int in_order(File& file, const Data& data, int64_t* moved) {
   return code != MPI_SUCCESS ? code : committed;
 }
 
-// ---- requests: done when they are made
-// ------------------------------------------------------------
+// ---- requests: done when they are made ----
 
 int tell(void* bytes, MPI_Status* status) {
   set_status(status, static_cast<int64_t>(reinterpret_cast<intptr_t>(bytes)));
@@ -135,8 +134,7 @@ int finished(int code, int64_t moved, MPI_Request* request) {
   return PMPI_Grequest_complete(*request);
 }
 
-// ---- split collective calls
-// -------------------------------------------------------------------------
+// ---- split collective calls ----
 
 int begun(File& file, File::Split split) {
   if (file.split != File::Split::none)

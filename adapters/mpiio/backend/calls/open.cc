@@ -71,8 +71,7 @@ int open_here(File& file, int flags, mode_t mode) {
   return MPI_SUCCESS;
 }
 
-// ---- what the ranks share
-// ------------------------------------------------------------------------
+// ---- the memory that the ranks share ----
 
 // Maps the shared memory; `name` is that of the file whose descriptor is `fd`. MPI_File_open
 // returns on no rank before all ranks have been here, so after that no end of the job leaves the
@@ -112,8 +111,7 @@ int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
   return -1;
 }
 
-// ---- closing what is there
-// ------------------------------------------------------------------------
+// ---- closing ----
 
 void release(File* file) {
   if (file->nodes != nullptr) nodes::close(*file);
