@@ -453,7 +453,7 @@ TEST_F(DarrayTest, WhatIsNoDealingIsRefusedWhenItIsDefined) {
   EXPECT_STREQ(refused([](auto* bad) { bad->offset[0] = 1; }),
                "variable 'a': dimension 0: an offset is for blocks (CAIRN_BLOCK)");
   EXPECT_STREQ(refused([](auto* bad) { bad->processes[0] = 0; }),
-               "variable 'a': dimension 0: is dealt out to no process");
+               "variable 'a': dimension 0: 0 processes; expected at least 1");
   EXPECT_STRNE(refused([](auto* bad) { bad->distribute[0] = 0; }), "");
   EXPECT_STRNE(refused([](auto* bad) { bad->block[0] = -1; }), "");
   EXPECT_STRNE(refused([](auto* bad) { bad->rank_order = 2; }), "");

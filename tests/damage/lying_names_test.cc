@@ -119,7 +119,7 @@ TEST_F(LyingNames, AListingGivesTheSoundNamesAndThenFails) {
       EXPECT_NE(said.find(bad.shown), std::string::npos) << said;
     }
     const std::string number = std::to_string(dir);
-    expect_findings({{"directory " + number, "slot ", "cannot be a file's", bad.shown}});
+    expect_findings({{"directory " + number, "slot ", "is not a valid file name", bad.shown}});
   }
 }
 

@@ -99,7 +99,7 @@ TEST_F(UnsoundNames, ADrainCarriesTheSoundNamesOnly) {
       const Drained drained = covered.drain();
       EXPECT_EQ(drained.code, -EIO);
       EXPECT_EQ(drained.report.failed, 1U);
-      EXPECT_TRUE(tells(drained, {lower_, "slot ", "cannot be a file's"}))
+      EXPECT_TRUE(tells(drained, {lower_, "slot ", "is not a valid file name"}))
           << testing::PrintToString(drained.problems);
       EXPECT_EQ(get(lower_ + "/a") + get(lower_ + "/z") + get(lower_ + "/sub/b"), "mineminemine");
       // A new directory is not taken for drained as long as something fails.

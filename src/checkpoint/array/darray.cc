@@ -23,7 +23,7 @@ uint64_t block_length(const DarrayRecord& one, uint64_t extent) {
 }
 
 Status check_dimension(unsigned k, const DarrayRecord& one, uint64_t extent) {
-  if (one.processes == 0) return fail(EINVAL, "dimension %u: is dealt out to no process", k);
+  if (one.processes == 0) return fail(EINVAL, "dimension %u: 0 processes; expected at least 1", k);
   if (one.kind < static_cast<uint32_t>(Spread::block) ||
       one.kind > static_cast<uint32_t>(Spread::whole))
     return fail(EINVAL, "dimension %u: unknown distribution %u", k, one.kind);

@@ -120,7 +120,7 @@ TEST(Darray, SaysWhatIsWrong) {
   EXPECT_STREQ(refused(darray_of({spread(Spread::cyclic, 4)}), line, 6),
                "a process grid of 4 for 6 ranks");
   EXPECT_STREQ(refused(darray_of({spread(Spread::cyclic, 0)}), line, 6),
-               "dimension 0: is dealt out to no process");
+               "dimension 0: 0 processes; expected at least 1");
   EXPECT_STREQ(refused(darray_of({spread(Spread::whole, 2)}), line, 2),
                "dimension 0: is not distributed, and the process grid has 2 there");
   EXPECT_STREQ(refused(darray_of({spread(Spread::block, 3, 3)}), line, 3),

@@ -26,7 +26,7 @@ constexpr uint64_t range_bytes = uint64_t{256} << 20;
 
 Status write_all(file::File& file, const void* bytes, size_t size, uint64_t offset) {
   CAIRN_TRY_ASSIGN(written, file::write_at(file, bytes, size, offset));
-  return written == size ? Status() : fail(ENOSPC, "%s: no room", agree_name);
+  return written == size ? Status() : fail(ENOSPC, "%s: no space left in the pool", agree_name);
 }
 
 Status read_all(file::File& file, void* bytes, size_t size, uint64_t offset) {
@@ -93,7 +93,7 @@ class Agreement {
   // Waits until all ranks have stored their definitions on their nodes; the leaders then join them.
   Status agree_with_nodes(const Status& status, uint64_t arrived) {
     CAIRN_TRY_ASSIGN(untold, meet_all(status, arrived));
-    if (untold != 0) return fail(untold, "another rank: cannot tell its definitions");
+    if (untold != 0) return fail(untold, "another rank could not store its definitions");
     const Status joined = run_.is_leader() ? join() : Status();
     CAIRN_TRY_ASSIGN(refused, meet_all(joined, arrived));
     return refused == 0 ? Status() : told(refused);
@@ -118,8 +118,8 @@ class Agreement {
     std::vector<std::vector<uint8_t>> records;
     for (uint32_t rank = 0; rank < run_.ranks(); ++rank) {
       if (run_.value_of(rank) != 0)
-        return fail(static_cast<int>(run_.value_of(rank)), "rank %u: cannot tell its definitions",
-                    run_.number_of(rank));
+        return fail(static_cast<int>(run_.value_of(rank)),
+                    "rank %u: could not store its definitions", run_.number_of(rank));
       const uint64_t length = words_.member(rank, RunWords::length).load();
       records.emplace_back(static_cast<size_t>(std::min(length, range_bytes)));
       CAIRN_TRY(read_all(*file_, records.back().data(), records.back().size(), range_of(rank)));

@@ -59,7 +59,8 @@ Status check_counted(const std::string& shown, const Definition& definition) {
     return fail(EINVAL, "variable '%s': has a key; expected `over` as well", shown.c_str());
   if (is_particles && !definition.over.empty() && definition.key.empty() &&
       !is_integer(view.type()))
-    return fail(EINVAL, "variable '%s': expected a key, or integers that are one", shown.c_str());
+    return fail(EINVAL, "variable '%s': expected a key, or values of an integer type",
+                shown.c_str());
   if ((!definition.key.empty() && !is_particles) ||
       (!definition.over.empty() && !is_ragged && !is_particles))
     return fail(EINVAL,

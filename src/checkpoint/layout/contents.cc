@@ -27,7 +27,7 @@ Status Contents::check() const {
                 layout_.decompositions());
   for (uint32_t i = 0; i < layout_.decompositions(); ++i) {
     if (decompositions_[i].hash() != layout_.decomposition_hash(i))
-      return fail(EINVAL, "layout: decomposition %u is another one", i);
+      return fail(EINVAL, "layout: decomposition %u differs from its hash", i);
     if (decompositions_[i].ranks() != layout_.ranks())
       return fail(EINVAL, "layout: decomposition %u is for %u ranks, the layout for %u", i,
                   decompositions_[i].ranks(), layout_.ranks());
@@ -49,7 +49,8 @@ Status Contents::check_relations(const Variable& variable) const {
   const Kind kind = decomposition_of(variable).kind();
   const std::string shown = shown_text(variable.name);
   if (kind == Kind::ragged && !variable.over)
-    return fail(EINVAL, "variable '%s': is ragged over nothing", shown.c_str());
+    return fail(EINVAL, "variable '%s': ragged without `over`: name the variable with its counts",
+                shown.c_str());
   if (variable.over) {
     const Variable over = layout_.variable(*variable.over);
     if ((kind != Kind::ragged && kind != Kind::particles) ||
@@ -61,14 +62,14 @@ Status Contents::check_relations(const Variable& variable) const {
                   shown.c_str(), shown_text(over.name).c_str());
   }
   if (kind == Kind::particles && variable.over && !variable.key && !is_integer(variable.type))
-    return fail(EINVAL, "variable '%s': has neither a key nor integers that are one",
+    return fail(EINVAL, "variable '%s': expected a key, or values of an integer type",
                 shown.c_str());
   if (variable.key) {
     const Variable key = layout_.variable(*variable.key);
     if (kind != Kind::particles || decomposition_of(key).kind() != Kind::particles ||
         !is_integer(key.type))
-      return fail(EINVAL, "variable '%s': '%s' cannot hold its cells", shown.c_str(),
-                  shown_text(key.name).c_str());
+      return fail(EINVAL, "variable '%s': invalid key '%s': expected particles of an integer type",
+                  shown.c_str(), shown_text(key.name).c_str());
   }
   return Status();
 }

@@ -69,14 +69,15 @@ Status Layout::parse() {
     CAIRN_TRY_ASSIGN(variable, read_variable(variable_record(i), heap()));
     const std::string shown = shown_text(variable.name);
     if (variable.name <= last)
-      return fail(EINVAL, "variable '%s': defined twice, or does not ascend", shown.c_str());
+      return fail(EINVAL, "variable '%s': defined twice, or not in ascending order", shown.c_str());
     last = variable.name;
     if (variable.decomposition >= fixed_.decompositions)
-      return fail(EINVAL, "variable '%s': decomposition %u of %u", shown.c_str(),
-                  variable.decomposition, fixed_.decompositions);
+      return fail(EINVAL, "variable '%s': invalid decomposition %u: the layout has %u",
+                  shown.c_str(), variable.decomposition, fixed_.decompositions);
     for (const auto& other : {variable.over, variable.key})
       if (other && (*other >= fixed_.variables || *other == i))
-        return fail(EINVAL, "variable '%s': belongs to itself, or to none", shown.c_str());
+        return fail(EINVAL, "variable '%s': invalid `over` or `key`: expected another variable",
+                    shown.c_str());
   }
   hash_ = content_hash(record_.data(), record_.size());
   return Status();

@@ -52,9 +52,11 @@ Result<Variable> read_variable(const uint8_t* record, std::string_view heap) {
   if (status.ok()) status = check_aliases(variable.aliases);
   if (status.ok()) status = check_attributes(variable.attributes);
   if (!status.ok()) return annotate(status, "variable '%s'", shown.c_str());
-  if (variable.dimensions > max_dimensions || !is_order(variable.order, variable.dimensions))
-    return fail(EINVAL, "variable '%s': %u dimensions, or an order that is none", shown.c_str(),
-                variable.dimensions);
+  if (variable.dimensions > max_dimensions)
+    return fail(EINVAL, "variable '%s': %u dimensions: at most %u", shown.c_str(),
+                variable.dimensions, max_dimensions);
+  if (!is_order(variable.order, variable.dimensions))
+    return fail(EINVAL, "variable '%s': the axis order is not a permutation", shown.c_str());
   return variable;
 }
 

@@ -116,7 +116,8 @@ class NodesDrain {
     CAIRN_TRY_ASSIGN(blobs, gather_blobs(run_.exchange(), Exchange::Channel::commit, says));
     std::vector<int32_t> codes;
     for (const std::vector<uint8_t>& blob : blobs) {
-      if (blob.size() < sizeof code) return fail(EPROTO, "what a node says is cut off");
+      if (blob.size() < sizeof code)
+        return fail(EPROTO, "message of a node: cut off: %zu bytes", blob.size());
       codes.push_back(record_at<int32_t>(blob.data()));
     }
     if (!own.ok()) return saved.restored();

@@ -64,7 +64,7 @@ class CopyMaker {
     CAIRN_TRY(client->read_manifest(sequence, 0, bytes.data(), bytes.size()));
     CAIRN_TRY_ASSIGN(version, read_version(bytes.data(), bytes.size()));
     if (version.part != part || !is_same_version(version, own_.version()))
-      return fail(EUCLEAN, "its VERSION is another one");
+      return fail(EUCLEAN, "its VERSION differs from this node's");
     CAIRN_TRY_ASSIGN(all, client->fetch_manifest(sequence, version.manifest_length));
     CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(all)));
     const PartRecord wanted = own_.part(part);
@@ -73,7 +73,7 @@ class CopyMaker {
         manifest.is_committed_by(manifest.decision()) && manifest.parts_crc() == own_.parts_crc() &&
         manifest.roots_crc() == wanted.roots_crc &&
         std::memcmp(manifest.version().holder, wanted.pool, sizeof wanted.pool) == 0;
-    if (!is_right) return fail(EUCLEAN, "its manifest is another one");
+    if (!is_right) return fail(EUCLEAN, "its manifest differs from this node's");
     CAIRN_TRY(manifest.check_places(contents_, client->data_bytes()));
     return manifest;
   }

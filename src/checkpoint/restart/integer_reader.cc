@@ -26,7 +26,7 @@ Result<PartReader*> verify(StoredVersion* stored, const Area& area, uint64_t at,
 Result<IntegerReader> IntegerReader::open(StoredVersion* stored, const Area& area, uint64_t at,
                                           uint64_t bytes, const Variable& variable) {
   if (!is_integer(variable.type) || bytes % variable.element_size != 0)
-    return fail(EUCLEAN, "rank %u: bytes that are no integers", area.rank);
+    return fail(EUCLEAN, "rank %u: its counts or cells are not integers", area.rank);
   CAIRN_TRY_ASSIGN(reader, verify(stored, area, at, bytes));
   return IntegerReader(reader, area, at, bytes, variable);
 }

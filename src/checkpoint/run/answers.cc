@@ -89,7 +89,7 @@ Result<bool> Answers::need_of_node(int64_t step) {
     }
   }
   if ((held & ~says_yes) != mine)
-    return fail(EINVAL, "need: step %lld at call %llu; another rank says another step",
+    return fail(EINVAL, "need: step %lld at call %llu; another rank has another step",
                 static_cast<long long>(step), static_cast<unsigned long long>(calls_));
   return (held & says_yes) != 0;
 }
@@ -109,7 +109,7 @@ Result<bool> Answers::need_of_nodes(int64_t step) {
     uint64_t held = word.load();
     if (held >> call_shift != calls_ && pool.compare_exchange(word, held, mine)) held = mine;
     if (held != mine)
-      return fail(EINVAL, "need: step %lld at call %llu; another rank says another step",
+      return fail(EINVAL, "need: step %lld at call %llu; another rank has another step",
                   static_cast<long long>(step), static_cast<unsigned long long>(calls_));
     return false;
   }

@@ -19,7 +19,7 @@ Result<Blobs> gather_blobs_by(uint32_t nodes, const std::vector<uint8_t>& own,
   CAIRN_TRY(gather_fixed(&length, sizeof length, lengths.data()));
   const uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
   if (longest > longest_blob)
-    return fail(EOVERFLOW, "a node tells the others %llu bytes; at most 1 GiB",
+    return fail(EOVERFLOW, "message of a node: %llu bytes; at most 1 GiB",
                 static_cast<unsigned long long>(longest));
   std::vector<uint8_t> padded = own;
   padded.resize(static_cast<size_t>(longest));

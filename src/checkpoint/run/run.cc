@@ -104,7 +104,7 @@ Status Run::check_others() const {
       return fail(EAGAIN, "process %llu (%s) is rank %u already", pid, command, number());
   }
   if (is_ours && words_.run(RunWords::ranks).load() != member_.ranks)
-    return fail(EINVAL, "rank %u says that there are %u ranks; another one says %llu", number(),
+    return fail(EINVAL, "rank %u: started with %u ranks; another rank with %llu", number(),
                 member_.ranks, static_cast<unsigned long long>(words_.run(RunWords::ranks).load()));
   return Status();
 }

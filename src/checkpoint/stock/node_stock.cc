@@ -81,7 +81,8 @@ Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes) {
     const auto* const version = reinterpret_cast<const uint8_t*>(&entry.version);
     CAIRN_TRY(read_version(version, sizeof entry.version).status());
     if (entry.slot == 0 || entry.slot > max_slots)
-      return fail(EPROTO, "what a node says of a version cannot be");
+      return fail(EPROTO, "version list of a node: invalid slot %u: expected 1 to %u", entry.slot,
+                  max_slots);
     stock.parts.push_back({entry.version, entry.slot, entry.is_committed != 0, entry.is_copy != 0,
                            entry.attempts, entry.roots_crc, entry.parts_crc});
   }
@@ -90,7 +91,7 @@ Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes) {
     stock.damaged.push_back({take_text(&reader), sequence});
   }
   stock.newer = take_text(&reader);
-  if (!reader.ok()) return fail(EPROTO, "what a node says of its versions is cut off");
+  if (!reader.ok()) return fail(EPROTO, "version list of a node: cut off: %zu bytes", bytes.size());
   return stock;
 }
 

@@ -59,7 +59,7 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
   const auto asked = record_at<Question>(question);
   if (asked.ranges > most_ranges || size < sizeof asked + asked.ranges * sizeof(Blocks) ||
       asked.block_bytes < least_block || asked.block_bytes > most_block || asked.size > max_region)
-    return fail(EPROTO, "a question is cut off");
+    return fail(EPROTO, "question of a node: cut off");
   CAIRN_TRY_ASSIGN(slot, slot_of(sequence, asked.part));
   const CheckedFile data = in_pool(slot->data_file(), data_name(slot->ids().number));
   CAIRN_TRY_ASSIGN(list, read_list(data, asked.offset, asked.size, asked.block_bytes,
@@ -68,14 +68,14 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
   std::memcpy(ranges.data(), question + sizeof asked, ranges.size() * sizeof(Blocks));
   for (const Blocks& range : ranges)
     if (range.first > list.size() || range.count > list.size() - range.first)
-      return fail(EPROTO, "a question of blocks that rank %u does not have", asked.rank);
+      return fail(EPROTO, "question of a node: rank %u does not have these blocks", asked.rank);
   return checkpoint::check_blocks(data, asked.offset, asked.size, asked.block_bytes, list, ranges,
                                   asked.rank);
 }
 
 Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8_t* bytes,
                                         uint64_t* data_bytes) {
-  if (size < sizeof(Question)) return fail(EPROTO, "a question is cut off");
+  if (size < sizeof(Question)) return fail(EPROTO, "question of a node: cut off");
   const auto asked = record_at<Question>(question);
   switch (asked.what) {
     case manifest: {
@@ -104,7 +104,7 @@ Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8
       return size_t{0};
     }
     default:
-      return fail(EPROTO, "a question of an unknown kind");
+      return fail(EPROTO, "question of a node: unknown kind");
   }
 }
 

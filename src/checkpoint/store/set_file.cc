@@ -143,7 +143,8 @@ Status SetFile::mend(file::File& file) const {
   CAIRN_TRY(writable.status());
   const std::vector<uint8_t> bytes = bytes_of_set(record_);
   CAIRN_TRY_ASSIGN(written, file::write_at(*writable, bytes.data(), bytes.size(), 0));
-  if (written != bytes.size()) return fail(ENOSPC, "%s: cannot be mended", file_name);
+  if (written != bytes.size())
+    return fail(ENOSPC, "%s: cannot be repaired: no space left in the pool", file_name);
   return file::sync_file(fs_, writable->map());
 }
 

@@ -36,7 +36,7 @@ uint64_t Writer::write(const Agreed& agreed, const Definitions& definitions,
   outcome.begun_ns = fine_monotonic_ns();
   if (outcomes_.size() > known_outcomes) outcomes_.erase(outcomes_.begin());
   if (lost_ != 0) {
-    status_ = fail(lost_, "this run can decide on no version any more");
+    status_ = fail(lost_, "this run can no longer decide on versions");
     text_ = last_detail();
     give_up(status_);
     return sequence_;
@@ -65,7 +65,7 @@ Status Writer::open(const Agreed& agreed, const VersionFacts& facts, Slot** slot
                 failed.rank);
   }
   if (words_.number() != facts.number)
-    return fail(EINVAL, "this rank writes version %lld, another one version %lld",
+    return fail(EINVAL, "this rank writes version %lld, another rank version %lld",
                 static_cast<long long>(facts.number), static_cast<long long>(words_.number()));
   CAIRN_TRY_ASSIGN(found, shelf_.get(ids));
   *slot = found;
@@ -215,7 +215,7 @@ void Writer::look_after_leader(uint64_t sequence) {
   if (run_.is_leader() || words_.is_decided(sequence) || !run_.is_gone(0) ||
       words_.is_decided(sequence))
     return;
-  give_up(fail(EOWNERDEAD, "rank %u, which speaks for this node, was killed", run_.number_of(0)));
+  give_up(fail(EOWNERDEAD, "rank %u, the leader of this node, was killed", run_.number_of(0)));
 }
 
 void Writer::give_up(const Status& why) {

@@ -5,9 +5,10 @@
 namespace cairn::file {
 
 Status without_lower(const File& file) {
-  return fail(EIO,
-              "inode %llu: its contents still lie in the covered directory, which is not joined",
-              static_cast<unsigned long long>(file.number));
+  return fail(
+      EIO,
+      "inode %llu: its contents lie in the covered directory, which this process has not joined",
+      static_cast<unsigned long long>(file.number));
 }
 
 Status no_buffer(const File& file) {

@@ -126,9 +126,10 @@ uint64_t load_as(const char* text) {
               shown_name(entry.name, entry.length) + "\"";
   }
   if (count > 1) first += " and " + std::to_string(count - 1) + " more are like it";
-  return fail(EUCLEAN,
-              "directory %llu: %s, which cannot be a file's; `cairn pool check` tells more",
-              static_cast<unsigned long long>(directory.number), first.c_str());
+  return fail(
+      EUCLEAN,
+      "directory %llu: %s, which is not a valid file name; run `cairn pool check` for details",
+      static_cast<unsigned long long>(directory.number), first.c_str());
 }
 
 // Rounds of a Waiter: half a millisecond.

@@ -15,7 +15,9 @@ Status check_alive(const Map& directory, uint64_t found) {
 
 Result<Name> checked_name(std::string_view text) {
   if (text.size() <= format::max_name && !is_sound_name(text.data(), text.size()))
-    return fail(EINVAL, "\"%s\" is not a name", shown_name(text.data(), text.size()).c_str());
+    return fail(EINVAL,
+                "invalid name \"%s\": expected 1 to 255 bytes without \"/\", not \".\" or \"..\"",
+                shown_name(text.data(), text.size()).c_str());
   return make_name(text.data(), text.size());
 }
 

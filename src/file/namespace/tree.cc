@@ -30,7 +30,7 @@ uint64_t parent_of(const FileSystem& fs, uint64_t number) {
 Status no_tree(const Map& directory, const Listed& listed, const char* why) {
   return fail(EUCLEAN,
               "directory %llu: slot %llu, \"%s\", names inode %llu as a directory, %s; "
-              "`cairn pool check` tells more",
+              "run `cairn pool check` for details",
               static_cast<unsigned long long>(directory.number),
               static_cast<unsigned long long>(listed.unit),
               shown_name(listed.name, listed.length).c_str(),
@@ -70,7 +70,7 @@ Status Tree::enter(const Map& directory, const Listed& listed) {
         return still_has(fs_, directory, listed.unit, number) &&
                parent_of(fs_, number) != directory.number;
       }))
-    return no_tree(directory, listed, "whose parent is another one");
+    return no_tree(directory, listed, "whose parent is another directory");
   // No rename moves a directory below itself.
   if (number == top_ &&
       holds(directory, [&] { return still_has(fs_, directory, listed.unit, number); }))

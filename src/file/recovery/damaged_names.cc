@@ -32,7 +32,8 @@ void check_slot(const FileSystem& fs, const Map& directory, const Listed& listed
   const std::string shown = shown_name(listed.name, listed.length);
   if (!listed.sound)
     tell(finding,
-         "directory %llu, slot %llu: the %s \"%s\" cannot be a file's (a name is 1 to 255 bytes, "
+         "directory %llu, slot %llu: the %s \"%s\" is not a valid file name (a name is 1 to 255 "
+         "bytes, "
          "not \".\" or \"..\", without \"/\" and zero bytes)",
          ull{directory.number}, ull{listed.unit}, what, shown.c_str());
   auto name = make_name(listed.name, listed.length);
