@@ -24,7 +24,6 @@ BUDGET = {
     "cli": 11.3,
     "src/base": 14.1,
     "src/capi": 21.4,
-    "src/checkpoint": 1.4,
     "src/cluster": 17.5,
     "src/format": 11.2,
     "src/pool": 0.3,

@@ -12,13 +12,13 @@ std::string see_what_is_whole(const std::string& set);
 // none.
 std::string get_copy_back(const std::string& set, const std::string& directory);
 
-// The pool cannot hold the set any more.
+// The text if the pool can no longer hold the set.
 std::string use_another_pool(const std::string& set);
 
-// The file `set` is lost; its versions can still be copied and removed.
+// The text if the file `set` is lost; its versions can still be copied and removed.
 std::string copy_and_restore(const std::string& set);
 
-// No copy of the newest line in `directory` is whole, and there is a line before.
+// The text if no copy of the newest line in `directory` is whole, and there is a line before it.
 std::string get_earlier_line_back(const std::string& set, const std::string& directory);
 
 }  // namespace cairn::checkpoint

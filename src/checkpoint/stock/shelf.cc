@@ -72,7 +72,7 @@ Result<Slot*> Shelf::take_free(uint64_t manifest_bytes, uint64_t data_bytes, boo
     remove_slot(fs_, directory_, *number).ignore();  // half a slot, which init removes too
     return fail(why.code(), "%s%s", text.c_str(),
                 is_of_medium(why)
-                    ? ("; `cairn pool check` tells more; " + use_another_pool("SET")).c_str()
+                    ? ("; run `cairn pool check` for details; " + use_another_pool("SET")).c_str()
                     : "");
   }
   *is_new = true;

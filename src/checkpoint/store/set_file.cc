@@ -28,8 +28,8 @@ namespace {
 
 constexpr const char* file_name = set_file_name;
 
-// A name can be seen a moment before the inode that another rank has made for it: both come with
-// one change, whose words are stored one after the other.
+// Opens a set that another rank is making. A name can be visible a moment before its inode: one
+// change makes both, and stores its words one after the other.
 template <typename Open>
 auto open_once_made(file::FileSystem& fs, const std::string& name, Open open) {
   constexpr int attempts = 1000;

@@ -172,7 +172,7 @@ Status check_no_set_is_hidden(file::FileSystem& fs, const std::string& name) {
     if (!finding.empty())
       return fail(EUCLEAN,
                   "checkpoint set %s: pool %s: %s: the pool may hold the set under a damaged name; "
-                  "`cairn pool check` tells more; %s",
+                  "run `cairn pool check` for details; %s",
                   name.c_str(), fs.pool.path.c_str(), finding.c_str(),
                   use_another_pool(name).c_str());
   }
