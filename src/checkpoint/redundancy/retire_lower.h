@@ -22,7 +22,8 @@ struct LowerRetention {
 using IsWhole = std::function<bool(uint64_t sequence)>;
 bool is_whole_in(const LowerSet& lower, uint64_t sequence, Stop stop = nullptr);
 
-// Returns the versions in lower beside the drained one for which retire_in_lower() asks `is_whole`.
+// Returns the versions in lower, beside the drained one, that retire_in_lower() asks `is_whole`
+// for.
 Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, const LowerRetention& retention,
                                            uint64_t drained);
 

@@ -40,7 +40,8 @@ struct RecordFile {
 using ReadRecordFile = std::function<Result<std::vector<uint8_t>>(const RecordFile& file)>;
 
 // Reads and checks a layout with all its decompositions. Each record is taken from its first file
-// or, if that one is damaged, from the second. ENOENT; EUCLEAN: damaged, or not the record that the hash names.
+// or, if that one is damaged, from the second. ENOENT; EUCLEAN: damaged, or not the record that the
+// hash names.
 Result<Contents> load_contents(const Sha256Hash& layout, const ReadRecordFile& read);
 // Loads the records from the set's directory in a pool.
 Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& layout);

@@ -26,8 +26,9 @@ uint64_t owner_of_new(const FileSystem& fs) {
 // The number of inodes that a search looks at before the table grows.
 constexpr uint64_t search_window = 512;
 
-// A free inode has no links, and one in the making has a maker. So one flipped bit in the state of
-// a live inode does not give it to another file while names still lead to it.
+// Returns true if the inode may be taken: a free one has no links, and one in the making has a
+// maker. So one flipped bit in the state of a live inode does not give it to another file while
+// names still lead to it.
 bool is_takeable(FileSystem& fs, const Inode& inode, uint64_t* state) {
   *state = inode.state.load();
   const uint64_t kind = *state & 7;
