@@ -64,9 +64,9 @@ class Catalogue {
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
   // Returns the slots that are damaged although they say committed.
   [[nodiscard]] const std::vector<DamagedSlot>& damaged() const { return damaged_; }
-  // Says what is damaged of this version; "": nothing that names it is.
+  // Returns the damage of this version, or "" if no damaged slot names it.
   [[nodiscard]] std::string why_lost(uint64_t sequence) const;
-  // The slots of these, which nobody uses again; forgotten with them.
+  // Removes and returns the numbers of the damaged slots, which no process uses again.
   std::vector<uint32_t> take_damaged();
   // Returns a text about slots that a newer Cairn wrote; empty: there are none.
   [[nodiscard]] const std::string& newer() const { return newer_; }
