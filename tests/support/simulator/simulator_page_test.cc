@@ -1,7 +1,7 @@
 // The simulator as a page medium: flushes are remembered, and can be taken back.
 #include <gtest/gtest.h>
 
-#include "support/simulator_fixture.h"
+#include "support/simulator/simulator_fixture.h"
 
 namespace cairn::persist {
 namespace {

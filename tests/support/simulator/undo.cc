@@ -1,31 +1,31 @@
-#include "persist/simulator/undo.h"
+#include "support/simulator/undo.h"
 
 #include <cstring>
 
-#include "persist/region/region.h"
+#include "persist/machine/machine.h"
 
 namespace cairn::persist {
 namespace {
 
-UndoLog& log_of(Region& region) { return *static_cast<UndoLog*>(region.backend_state()); }
+UndoLog& log_of(RegionState& region) { return *static_cast<UndoLog*>(region.backend_state()); }
 
-Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+Status copy(RegionState& region, uint8_t* to, const void* from, size_t size) {
   log_of(region).save(to, size);
   std::memcpy(to, from, size);
   return Status();
 }
 
-Status zero(Region& region, uint8_t* to, size_t size) {
+Status zero(RegionState& region, uint8_t* to, size_t size) {
   log_of(region).save(to, size);
   std::memset(to, 0, size);
   return Status();
 }
 
-void flush(Region&, const void*, size_t, Site) {}
+void flush(RegionState&, const void*, size_t, Site) {}
 
-Status fence(Region&, Site) { return Status(); }
+Status fence(RegionState&, Site) { return Status(); }
 
-uint64_t word(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
+uint64_t word(RegionState& region, uint64_t* word, WordOperation operation, uint64_t value,
               uint64_t expected) {
   log_of(region).save(reinterpret_cast<uint8_t*>(word), sizeof *word);
   return perform(word, operation, value, expected);

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "persist/simulator/simulator.h"
+#include "support/simulator/simulator.h"
 
 namespace cairn::persist {
 

@@ -1,4 +1,4 @@
-#include "persist/simulator/simulator.h"
+#include "support/simulator/simulator.h"
 
 #include <sys/mman.h>
 
@@ -6,7 +6,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "persist/simulator/crash_images.h"
+#include "persist/machine/machine.h"
+#include "support/simulator/crash_images.h"
 
 namespace cairn::persist {
 namespace {
@@ -87,7 +88,7 @@ struct Simulator::Memory {
 
 // The backend's functions; each acts on the live memory and appends to the history under the lock.
 struct Recorder {
-  static Simulator::Memory& memory_of(Region& region) {
+  static Simulator::Memory& memory_of(RegionState& region) {
     return *static_cast<Simulator::Memory*>(region.backend_state());
   }
 
@@ -111,13 +112,13 @@ struct Recorder {
   }
 
   // Whose turn it is.
-  static Simulator::Memory& enter(Region& region) {
+  static Simulator::Memory& enter(RegionState& region) {
     Simulator::Memory& memory = memory_of(region);
     if (memory.simulator->turnstile_) memory.simulator->turnstile_();
     return memory;
   }
 
-  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+  static Status copy(RegionState& region, uint8_t* to, const void* from, size_t size) {
     Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     std::memcpy(to, from, size);
@@ -125,7 +126,7 @@ struct Recorder {
     return Status();
   }
 
-  static Status zero(Region& region, uint8_t* to, size_t size) {
+  static Status zero(RegionState& region, uint8_t* to, size_t size) {
     Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     std::memset(to, 0, size);
@@ -133,14 +134,14 @@ struct Recorder {
     return Status();
   }
 
-  static void flush(Region& region, const void* address, size_t size, Site site) {
+  static void flush(RegionState& region, const void* address, size_t size, Site site) {
     Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     if (size == 0 || memory.simulator->is_ignored(EventKind::flush, site)) return;
     memory.simulator->append(event_at(memory, EventKind::flush, address, size));
   }
 
-  static Status fence(Region& region, Site site) {
+  static Status fence(RegionState& region, Site site) {
     Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     if (memory.simulator->is_ignored(EventKind::fence, site)) return Status();
@@ -149,14 +150,14 @@ struct Recorder {
   }
 
   // As the page backend does it; elsewhere flushed lines are on their way.
-  static void drop(Region& region) {
+  static void drop(RegionState& region) {
     Simulator::Memory& memory = enter(region);
     if (memory.simulator->granularity_ != Granularity::page) return;
     std::lock_guard guard(memory.simulator->lock_);
     memory.simulator->append(event_at(memory, EventKind::drop, memory.live, 0));
   }
 
-  static uint64_t word(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
+  static uint64_t word(RegionState& region, uint64_t* word, WordOperation operation, uint64_t value,
                        uint64_t expected) {
     Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);

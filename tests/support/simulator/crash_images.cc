@@ -1,5 +1,5 @@
 // Replaying a history into what is durable for sure and what is pending.
-#include "persist/simulator/crash_images.h"
+#include "support/simulator/crash_images.h"
 
 #include <algorithm>
 #include <cstdio>

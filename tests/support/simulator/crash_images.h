@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "persist/core/granularity.h"
-#include "persist/simulator/history.h"
+#include "support/simulator/history.h"
 
 namespace cairn::persist {
 

@@ -34,8 +34,8 @@
 #include "persist/core/backend.h"
 #include "persist/core/granularity.h"
 #include "persist/region/region.h"
-#include "persist/simulator/history.h"
-#include "persist/simulator/undo.h"
+#include "support/simulator/history.h"
+#include "support/simulator/undo.h"
 
 namespace cairn::persist {
 

@@ -1,5 +1,5 @@
 // The simulator on trial: protocols that are right pass, each mistake of theirs is caught.
-#include "persist/simulator/simulator.h"
+#include "support/simulator/simulator.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/simulator_fixture.h"
+#include "support/simulator/simulator_fixture.h"
 
 namespace cairn::persist {
 namespace {

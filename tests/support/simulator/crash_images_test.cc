@@ -1,5 +1,5 @@
 // Which images a history leaves: combinations, samples, torn copies, other granularities, kills.
-#include "persist/simulator/crash_images.h"
+#include "support/simulator/crash_images.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/simulator_fixture.h"
+#include "support/simulator/simulator_fixture.h"
 
 namespace cairn::persist {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "persist/simulator/crash_images.h"
+#include "support/simulator/crash_images.h"
 
 namespace cairn::persist {
 namespace {
