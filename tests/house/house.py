@@ -32,8 +32,8 @@ ROOMS = {
     "checkpoint": [["record"], ["array"], ["layout"], ["store"], ["run"], ["stock"], ["define"],
                    ["write"], ["sources"], ["redundancy", "restart"]],
     "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
-    "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job", "libc", "loader"], ["io"],
-              ["names", "exec"], ["entry"]],
+    "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job"], ["io"], ["names"],
+              ["libc", "loader"], ["exec"], ["entry"]],
 }
 
 

@@ -14,29 +14,6 @@ from order import allowed
 # Each use against the order of rooms that is left: "USER -> DEFINER".
 UPWARD = {
     "adapters/mpiio/backend/file/nodes.cc -> adapters/mpiio/backend/calls/manage.cc",
-    "adapters/posix/exec/spawn.cc -> adapters/posix/names/stat.cc",
-    "adapters/posix/io/close.cc -> adapters/posix/entry/unsupported.cc",
-    "adapters/posix/io/transfer.cc -> adapters/posix/names/stat.cc",
-    "adapters/posix/libc/dprintf.cc -> adapters/posix/io/data.cc",
-    "adapters/posix/libc/fts.cc -> adapters/posix/io/close.cc",
-    "adapters/posix/libc/fts.cc -> adapters/posix/io/open.cc",
-    "adapters/posix/libc/fts_entries.cc -> adapters/posix/io/close.cc",
-    "adapters/posix/libc/fts_entries.cc -> adapters/posix/io/open.cc",
-    "adapters/posix/libc/fts_entries.cc -> adapters/posix/names/directories.cc",
-    "adapters/posix/libc/fts_entries.cc -> adapters/posix/names/stat.cc",
-    "adapters/posix/libc/scandir_glob_nftw.cc -> adapters/posix/io/close.cc",
-    "adapters/posix/libc/scandir_glob_nftw.cc -> adapters/posix/io/open.cc",
-    "adapters/posix/libc/scandir_glob_nftw.cc -> adapters/posix/names/directories.cc",
-    "adapters/posix/libc/scandir_glob_nftw.cc -> adapters/posix/names/stat.cc",
-    "adapters/posix/libc/stdio.cc -> adapters/posix/io/close.cc",
-    "adapters/posix/libc/stdio.cc -> adapters/posix/io/data.cc",
-    "adapters/posix/libc/stdio.cc -> adapters/posix/io/open.cc",
-    "adapters/posix/libc/stdio.cc -> adapters/posix/names/names.cc",
-    "adapters/posix/libc/stdio.cc -> adapters/posix/names/temporary.cc",
-    "adapters/posix/loader/dlopen.cc -> adapters/posix/names/links.cc",
-    "adapters/posix/loader/library_copies.cc -> adapters/posix/exec/program.cc",
-    "adapters/posix/path/fifo_socket.cc -> adapters/posix/names/names.cc",
-    "adapters/posix/path/working_directory.cc -> adapters/posix/names/stat.cc",
     "src/capi/context/context.cc -> src/capi/checkpoint/background.cc",
     "src/capi/context/context.cc -> src/capi/checkpoint/levels.cc",
     "src/capi/context/context.cc -> src/capi/checkpoint/look.cc",
@@ -52,7 +29,6 @@ UPWARD = {
 }
 # Folder: the units of each cycle of uses inside it that is left.
 KNOTS = {
-    "adapters/posix/io": ["close locks"],
     "cli/commands": [
         "bench_command change_commands ckpt_commands command_line config_command copy_command"
         " cover_commands doctor_command help_commands list_commands pool_clean pool_commands"

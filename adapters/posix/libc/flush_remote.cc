@@ -1,4 +1,4 @@
-#include "posix/io/flush_remote.h"
+#include "posix/libc/flush_remote.h"
 
 #include <dlfcn.h>
 #include <time.h>

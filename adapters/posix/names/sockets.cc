@@ -12,8 +12,8 @@
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
+#include "posix/names/socket_address.h"
 #include "posix/path/covered.h"
-#include "posix/path/fifo_socket.h"
 #include "posix/path/result.h"
 
 namespace posix {
