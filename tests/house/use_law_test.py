@@ -18,13 +18,6 @@ UPWARD = {
     "src/capi/context/context.cc -> src/capi/checkpoint/look.cc",
     "src/capi/context/context.cc -> src/capi/checkpoint/lower_copies.cc",
     "src/capi/context/context.cc -> src/capi/checkpoint/partner.cc",
-    "src/tier/claim/claim.cc -> src/tier/cover/claim_void.cc",
-    "src/tier/lower/open_source.cc -> src/tier/record/locate.cc",
-    "src/tier/lower/pool_rights.cc -> src/tier/record/locate.cc",
-    "src/tier/record/journal.cc -> src/tier/drain/drain_together.cc",
-    "src/tier/record/locate.cc -> src/tier/drain/evict.cc",
-    "src/tier/record/locate.cc -> src/tier/stage/import.cc",
-    "src/tier/record/locate.cc -> src/tier/stage/stage.cc",
 }
 # Folder: the units of each cycle of uses inside it that is left.
 KNOTS = {
@@ -34,9 +27,7 @@ KNOTS = {
         " run_command stage_command status_command"
     ],
     "src/capi/checkpoint": ["drop look", "background levels lower_copies partner"],
-    "src/tier/drain": [
-        "drain_anew drain_file drain_lazy drain_link drain_moved drain_together plan publish"
-    ],
+    "src/tier/drain": ["drain_anew drain_file drain_lazy drain_link drain_moved plan publish"],
 }
 
 # Our names: those of the C library and of the C++ runtime that an adapter defines in their place

@@ -342,7 +342,7 @@ int cairn_cover_end(cairn_cover* cover) {
 
 int cairn_cover_free_claim(const char* directory, int forced) {
   const WriteWindow window;
-  return code(cairn::tier::free_claim(directory, forced != 0));
+  return code(cairn::tier::free_claim(directory, forced != 0, cairn::tier::holds_data));
 }
 
 int cairn_cover_others(cairn_pool* pool, const char* directory, cairn_cover_visit_other visit,

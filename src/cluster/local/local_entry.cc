@@ -3,6 +3,7 @@
 #include "pool/lanes/seats.h"
 #include "tier/drain/displace.h"
 #include "tier/lower/lower.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::cluster {

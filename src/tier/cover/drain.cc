@@ -14,6 +14,7 @@
 #include "tier/drain/plan.h"
 #include "tier/lower/beneath.h"
 #include "tier/record/journal.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 #include "tier/system/listing.h"
 
@@ -160,7 +161,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   file::FileSystem& fs = *cover.fs;
   auto lock = lock_drain(fs, cover.name);
   if (!lock.ok()) return lock.status();
-  auto known = lower_of(fs).cover_of_top(cover.top);
+  auto known = cover_of_top(fs, cover.top);
   if (!known.ok()) return known.status();
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);

@@ -8,6 +8,7 @@
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -81,7 +82,7 @@ Result<file::Witness> removed_name(file::FileSystem& fs, const file::Map& direct
 
 Status displace(file::FileSystem& fs, const file::Map& directory, const std::string& name) {
   CAIRN_TRY_ASSIGN(witness, removed_name(fs, directory, name));
-  CAIRN_TRY_ASSIGN(place, lower_of(fs).locate(directory.number));
+  CAIRN_TRY_ASSIGN(place, locate(fs, directory.number));
   const std::string path = place.path + "/" + name;
   const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", place.path);

@@ -11,6 +11,7 @@
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
 #include "tier/system/listing.h"
 
@@ -175,7 +176,7 @@ Status remember_attributes(const DrainName& item, int fd, uint64_t rights) {
   // The end of this drain must not lower that time.
   uint64_t& newest = item.state.looked[item.where.inode];
   newest = std::max(newest, sys::ctime_of(st));
-  return item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
+  return raise_newest(item.state.fs, item.where.inode, sys::ctime_of(st));
 }
 
 // The caller holds the ImportLock.

@@ -13,9 +13,11 @@
 #include "tier/lower/beneath.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
+#include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
+#include "tier/stage/stage.h"
 
 namespace cairn::tier {
 
@@ -88,7 +90,7 @@ void take_over(DrainState& state, const Where& where, int directory) {
   drop_access_lists(directory);
   sys::fchmod(directory, wanted.mode & 07777);  // if it fails, so does the end of the drain
   end_mode_of_others(state.fs, where.map, directory, st);
-  if (sys::fstat(directory, &st) == 0) state.lower.note_owner(where.inode, st).ignore();
+  if (sys::fstat(directory, &st) == 0) note_owner(state.fs, where.inode, st).ignore();
 }
 
 const NewFileList& LowerDirectory::list_of_new() {
@@ -116,7 +118,7 @@ void unmark(DrainState& state, const file::Map& map) {
     file::forget_move(fs.pool, *map.inode);
   }
   // If the file was evicted meanwhile, the pool needs the bytes again, because lower may lose them.
-  state.lower.stage(map.number).ignore();
+  stage(state.fs, map.number).ignore();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "tier/changes/where.h"
 #include "tier/claim/membership.h"
 #include "tier/lower/beneath.h"
+#include "tier/lower/import_lock.h"
 #include "tier/lower/lower.h"
 #include "tier/record/attributes.h"
 #include "tier/record/drain_mode.h"
@@ -72,7 +73,6 @@ struct DrainState {
              DrainReport& result)
       : fs(*drained.fs),
         top(covered),
-        lower(lower_of(fs)),
         cover(drained),
         known(in),
         calls(drain_calls),
@@ -80,7 +80,6 @@ struct DrainState {
 
   file::FileSystem& fs;
   const Where& top;
-  LowerTree& lower;
   Cover& cover;
   const Known& known;
   const DrainCalls& calls;

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 
 #include "tier/drain/drain_state.h"
 #include "tier/system/listing.h"
@@ -57,22 +56,6 @@ class AtOnce {
 };
 
 }  // namespace
-
-// Puts the number into the last two digits. The name keeps the form by which leftovers are found.
-std::string numbered_aside(const std::string& aside, size_t number) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string name = aside;
-  name[name.size() - 2] = digits[number / 16];
-  name[name.size() - 1] = digits[number % 16];
-  return name;
-}
-
-void remove_aside(int directory, const std::string& aside) {
-  if (aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0) return;
-  sys::unlinkat(directory, aside.c_str(), 0);
-  for (size_t i = 0; i < most_aside; ++i)
-    sys::unlinkat(directory, numbered_aside(aside, i).c_str(), 0);
-}
 
 bool Together::suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                      const file::Map& map) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tier/drain/drain_state.h"
+#include "tier/record/locate.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -91,14 +92,11 @@ void look_for_foreign(DrainState& state, const Where& above, const file::Listed&
 }
 
 void note_foreign(DrainState& state, uint64_t directory) {
-  state.lower
-      .climb(directory,
-             [&](uint64_t inode, uint64_t* newest) {
-               state.foreign.insert(inode);
-               *newest = newest_unknown;
-               return true;
-             })
-      .ignore();  // this drain removes no directory that was removed meanwhile
+  climb(state.fs, directory, [&](uint64_t inode, uint64_t* newest) {
+    state.foreign.insert(inode);
+    *newest = newest_unknown;
+    return true;
+  }).ignore();  // this drain removes no directory that was removed meanwhile
 }
 
 }  // namespace cairn::tier

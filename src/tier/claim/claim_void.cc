@@ -3,7 +3,6 @@
 #include "pool/lanes/attach_lock.h"
 #include "tier/claim/claim.h"
 #include "tier/claim/membership.h"
-#include "tier/cover/cover_state.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -20,12 +19,6 @@ bool is_lost(const Claim& claim, const Claim& own) {
 // A claim of Cairn names its pool by an absolute path.
 bool names_pool(const Claim& claim) { return claim.pool.rfind('/', 0) == 0; }
 
-// Does the cover hold undrained data? Nobody has attached its pool.
-bool holds_data(file::FileSystem& fs, const std::string& name) {
-  auto state = state_of_cover(fs, name);
-  return !state.ok() || !state->all_drained;
-}
-
 bool is_used(file::FileSystem& fs, const std::string& name) {
   auto attached = pool::anybody_attached(fs.pool.lock_path);
   if (!attached.ok() || *attached) return true;
@@ -35,7 +28,8 @@ bool is_used(file::FileSystem& fs, const std::string& name) {
 
 }  // namespace
 
-bool is_void(const Claim& claim, const Claim& own, const std::string& directory) {
+bool is_void(const Claim& claim, const Claim& own, const std::string& directory,
+             HoldsData holds_data) {
   if (!names_pool(claim)) return false;
   file::AttachOptions options;
   options.read_only = true;

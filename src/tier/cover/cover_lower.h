@@ -1,0 +1,15 @@
+// The LowerTree of a file system: what file/ asks of lower goes on to the room that does it.
+#pragma once
+
+#include <memory>
+
+#include "file/inode/file_system.h"
+
+namespace cairn::tier {
+
+// Makes the LowerTree of `fs`, which the caller puts into fs.lower.
+std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
+// For a file system that is attached without one: lower_of() makes it when it is asked for.
+void make_lower_later(file::FileSystem& fs);
+
+}  // namespace cairn::tier
