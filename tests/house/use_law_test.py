@@ -27,7 +27,6 @@ KNOTS = {
         " run_command stage_command status_command"
     ],
     "src/capi/checkpoint": ["drop look", "background levels lower_copies partner"],
-    "src/tier/drain": ["drain_anew drain_file drain_lazy drain_link drain_moved plan publish"],
 }
 
 # Our names: those of the C library and of the C++ runtime that an adapter defines in their place

@@ -19,6 +19,7 @@
 #include "file/space/room_request.h"
 #include "tier/claim/claim.h"
 #include "tier/cover/cover.h"
+#include "tier/cover/cover_lower.h"
 #include "tier/cover/cover_state.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover/drain.h"

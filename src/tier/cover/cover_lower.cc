@@ -52,4 +52,10 @@ std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {
 
 void make_lower_later(file::FileSystem& fs) { fs.lower_maker = &hooks; }
 
+bool holds_data(file::FileSystem& fs, const std::string& name) {
+  make_lower_later(fs);
+  auto state = state_of_cover(fs, name);
+  return !state.ok() || !state->all_drained;
+}
+
 }  // namespace cairn::tier

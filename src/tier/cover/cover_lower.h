@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "file/inode/file_system.h"
 
@@ -11,5 +12,8 @@ namespace cairn::tier {
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
 // For a file system that is attached without one: lower_of() makes it when it is asked for.
 void make_lower_later(file::FileSystem& fs);
+
+// HoldsData (lower.h): may the cover hold undrained data? `fs` is attached for this question only.
+bool holds_data(file::FileSystem& fs, const std::string& name);
 
 }  // namespace cairn::tier

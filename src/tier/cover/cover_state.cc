@@ -2,7 +2,6 @@
 
 #include "tier/changes/changes.h"
 #include "tier/claim/membership.h"
-#include "tier/cover/cover_lower.h"
 #include "tier/drain/undrained.h"
 #include "tier/record/journal.h"
 #include "tier/record/parts.h"
@@ -46,12 +45,6 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
   auto members = has_members(fs, name);
   state.in_use = !under_way.ok() || *under_way || !members.ok() || *members;
   return state;
-}
-
-bool holds_data(file::FileSystem& fs, const std::string& name) {
-  make_lower_later(fs);
-  auto state = state_of_cover(fs, name);
-  return !state.ok() || !state->all_drained;
 }
 
 }  // namespace cairn::tier

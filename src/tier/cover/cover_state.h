@@ -29,7 +29,5 @@ struct CoverState {
 
 // The state of the cover with this name in /.covers.
 Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name);
-// HoldsData (lower.h): may the cover hold undrained data? `fs` is attached for this question only.
-bool holds_data(file::FileSystem& fs, const std::string& name);
 
 }  // namespace cairn::tier

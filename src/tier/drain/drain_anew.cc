@@ -5,6 +5,8 @@
 // A copy may take minutes, in which programs may write the file. So the ImportLock, for which they
 // would wait, is held only while the new file gets the name. Whatever has changed until then, in
 // the pool or in lower, makes the drain look again.
+#include "tier/drain/drain_anew.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,6 +15,9 @@
 #include "file/inode/file_system.h"
 #include "tier/drain/drain_state.h"
 #include "tier/drain/plan.h"
+#include "tier/drain/publish.h"
+#include "tier/drain/while_running.h"
+#include "tier/drain/write_aside.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/stage/from_pool.h"

@@ -1,5 +1,7 @@
 // Makes in lower the directories that are new in the pool, were moved there, or were removed in
 // lower.
+#include "tier/drain/drain_directory.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +12,8 @@
 #include <vector>
 
 #include "tier/drain/drain_state.h"
+#include "tier/drain/remove.h"
+#include "tier/drain/replaced_backup.h"
 #include "tier/record/attributes.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"

@@ -1,5 +1,7 @@
 // Drains a file whose bytes still lie in lower, but whose mode, owner, times or attributes were
 // changed.
+#include "tier/drain/drain_lazy.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +9,10 @@
 #include <algorithm>
 
 #include "file/inode/attributes.h"
+#include "tier/drain/drain_anew.h"
 #include "tier/drain/drain_state.h"
+#include "tier/drain/publish.h"
+#include "tier/drain/write_aside.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"

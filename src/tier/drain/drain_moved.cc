@@ -1,6 +1,8 @@
 // Drains files that were drained before and then renamed: lower's file gets a link under the new
 // name, and nothing is copied. The old name is removed, as all removed names are, at the end of a
 // drain that could do everything.
+#include "tier/drain/drain_moved.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -10,6 +12,8 @@
 #include "file/namespace/names.h"
 #include "pool/lanes/lock.h"
 #include "tier/drain/drain_state.h"
+#include "tier/drain/moved_directory.h"
+#include "tier/drain/publish.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"

@@ -133,6 +133,14 @@ Status LowerDirectory::sync() {
   return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();
 }
 
+void note_foreign(DrainState& state, uint64_t directory) {
+  climb(state.fs, directory, [&](uint64_t inode, uint64_t* newest) {
+    state.foreign.insert(inode);
+    *newest = newest_unknown;
+    return true;
+  }).ignore();  // this drain removes no directory that was removed meanwhile
+}
+
 void DrainState::failed(const std::string& path, Status status) {
   // The directory was probably removed while it was listed. If it is damaged, the next drain says
   // so.

@@ -1,5 +1,4 @@
-// DrainState is what the steps of a drain share. The steps themselves are declared here too, each
-// group under the file that holds it.
+// DrainState is what the steps of a drain share.
 #pragma once
 
 #include <map>
@@ -18,7 +17,6 @@
 #include "tier/changes/where.h"
 #include "tier/claim/membership.h"
 #include "tier/lower/beneath.h"
-#include "tier/lower/import_lock.h"
 #include "tier/lower/lower.h"
 #include "tier/record/attributes.h"
 #include "tier/record/drain_mode.h"
@@ -26,6 +24,11 @@
 #include "tier/record/record.h"
 
 namespace cairn::tier {
+
+// Files of a directory are drained together up to this size each (drain_together.h), and their
+// temporary files take no more than so many bytes of lower.
+inline constexpr uint64_t largest_together = 256 << 10;
+inline constexpr uint64_t most_bytes_together = 8 << 20;
 
 struct DrainState;
 
@@ -174,7 +177,6 @@ struct DrainName {
   const file::Map& map;
 };
 
-// --- drain_state.cc ---
 // Does set_witness() for a name in a directory that the drain is in. ENOENT also if the directory
 // was removed meanwhile.
 Status remember(DrainState& state, const Where& where, const std::string& name,
@@ -190,190 +192,8 @@ bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& s
 // Called before a name of this file is removed or replaced, or another one is made: that changes
 // the ctime under its other names.
 void announce_links(DrainState& state, const sys::FileStat& st);
-
-// --- while_running.cc ---
-// Is the file left to a later drain, because other nodes would read it in lower, and a process that
-// has it open could still write to it without their knowledge?
-bool is_open_among_nodes(DrainState& state, const file::Map& map);
-
-// Notes the files that are open now.
-void note_open_files(DrainState& state);
-// Is this undrained file left to a later drain? If one of its names is, so are all.
-bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
-                  const file::Map& map);
-// Leaves a file, with all its names, to a later drain.
-void postpone(DrainState& state, const Where& where, const file::Map& map);
-
-// --- drain_file.cc ---
-// Drains a name that is not a directory's.
-struct Aside;
-void drain_name(const DrainName& item);
-// The steps of drain_name(). needs_writing() tells whether a file is to be written under this name,
-// and what lower must have there before. write_aside() writes it under a temporary name. When that
-// is durable, take_aside() gives it its name. Tried::again: the file has changed meanwhile.
-// Tried::crowded: no descriptor was free, because other temporary files are open. Tried::staged:
-// the pool has the bytes of a lazy file by now.
-bool needs_writing(const DrainName& item, InLower* expected);
-enum class Tried : uint8_t { done, failed, again, crowded, staged };
-Tried write_aside(const DrainName& item, Aside* aside);
-Tried take_aside(const DrainName& item, int64_t synced, Aside* aside);
-// Notes in `aside` what the pool says of the file, before it is copied.
-void note_before_copy(const DrainName& item, Aside* aside);
-// Removes a temporary file, whose bytes then do not count as drained.
-void remove_copy(DrainState& state, int directory, const Aside& aside);
-// Calls once() again, a few times at most, while it returns Tried::again: the file is being
-// changed. A drain while programs run calls it once, and leaves such a file to a later drain.
-Tried try_again(const DrainName& item, const std::function<Tried()>& once);
-// --- drain_together.cc ---
-// Collects small files of one directory, and drains them together.
-class Together {
- public:
-  // All temporary files together take no more than this in lower.
-  static constexpr uint64_t most_bytes = 8 << 20;
-  static constexpr uint64_t largest = 256 << 10;
-  static bool suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                    const file::Map& map);
-
-  Together(DrainState& state, const Where& where, LowerDirectory& lower)
-      : state_(state), where_(where), lower_(lower) {}
-  // Adds a file. If there is no room for it, drains the others first.
-  void add(const file::Listed& listed, const file::Map& map);
-  void drain();
-
- private:
-  struct One {
-    file::Listed listed;
-    file::Map map;
-  };
-  DrainState& state_;
-  const Where& where_;
-  LowerDirectory& lower_;
-  // Drains files from this one on, as many as there are descriptors for and at least one. Returns
-  // the first of the next ones.
-  size_t drain_some(size_t from);
-
-  std::vector<One> files_;
-  uint64_t bytes_ = 0;
-};
-// May the name be replaced in lower? Way::free: yes; a directory that the pool remembers there has
-// been removed. Way::not_needed: lower has the same already (take_same_special). Way::blocked:
-// lower has something else there, and a conflict was reported.
-enum class Way : uint8_t { free, not_needed, blocked };
-Way clear_name(const DrainName& item, InLower* expected);
-// Takes over what lower has under the name, if it holds no bytes and is the same (a symbolic link
-// with the same target; a FIFO or socket of the same mode and owner). A drain of another node, or a
-// program outside Cairn, has made it. True: the pool counts it as drained.
-bool take_same_special(const DrainName& item);
-// --- drain_link.cc ---
-// True: lower has the name as a link to the file's first name, or an error was reported.
-bool drain_link(const DrainName& item);
-void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, const file::Witness& witness, const CopiedFrom& copied);
-void finish_links(DrainState& state);
-// --- drain_moved.cc ---
-// True: lower's file has the name now, or an error was reported.
-bool drain_moved(const DrainName& item, InLower expected);
-// --- moved_directory.cc ---
-// The path in lower of the name that had the slot `unit` - 1 of directory `parent`; "" if it is not
-// known any more. `*listed`: the name that has the slot now.
-std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file::Listed* listed);
-// Where lower has the file of an item that was renamed, alone or with a directory above it; "" if
-// that is not known. `*remembered`: what the pool remembers of the file there.
-std::string old_path_of_file(const DrainName& item, file::Witness* remembered);
-// Notes in DrainState::old_paths where lower has a directory of `where` that was moved there, and
-// its rights.
-void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
-                   const file::Map& map);
-// The directory that lower had at `path` was moved to `kept`.
-void note_kept_path(DrainState& state, const std::string& path, const std::string& kept);
-// Is the file unchanged since lower had it, in a directory that was moved in the pool since?
-bool has_only_moved_with_directory(const Where& where, const file::Listed& listed,
-                                   const file::Map& map);
-// --- drain_lazy.cc ---
-// Sets mode, owner, times and attributes of a file whose bytes were never staged. False: they have
-// been staged, and the caller writes the file.
-bool drain_lazy(const DrainName& item);
-// --- publish.cc ---
-struct Aside {
-  std::string name;       // temporary, in the directory where the file belongs
-  sys::Descriptor file;   // open until it is durable; none if there are no bytes
-  uint64_t copied = 0;    // bytes
-  sys::FileStat st = {};  // of the temporary file
-  InLower expected = InLower::nothing;
-  uint64_t shape = 0;  // of the inode when the copy began
-  CopiedFrom from;
-  uint64_t rights = 0;  // of the pool (noted_rights), which `st` has where lower did not differ
-  int64_t clock = 0;    // clock_set_to() when the copy began
-  bool mark = true;     // the inode then counts as drained as of `from`
-  bool has_company = false;  // other temporary files are open, and are closed before a retry
-};
-file::Witness witness_of(const DrainState& state, const Aside& aside);
-// A temporary file of the drain's name, which is still to be made.
-Aside new_aside(const DrainName& item, InLower expected);
-// Notes in the journal that the temporary file is about to be made.
-Status announce_aside(const DrainName& item, const Aside& aside);
-// Renames the temporary file to its name, if lower still has there what was expected, and notes it
-// in the pool. False: it failed, and a report was made.
-bool publish(const DrainName& item, const Aside& aside);
-Status recover_journal(DrainState& state);
-// --- drain_anew.cc ---
-// A file in lower whose attributes were changed in the pool.
-struct LazyFile {
-  sys::Descriptor fd;
-  sys::FileStat st = {};      // as it was found
-  bool is_readable = true;    // `fd` is open for reading
-  bool is_opened_up = false;  // its mode refused that, and was changed
-  file::Attributes wanted = {};
-  Rights rights = {};            // of `wanted`
-  file::Attributes of_new = {};  // of a new file in its place
-  Aside aside;                   // that file
-};
-// How long a drain waits for a process that stages the file. Beside programs that process may wait
-// for room, which only the rest of the drain can make.
-inline uint64_t import_patience_ns(const DrainState& state) {
-  constexpr uint64_t patience_ns = 20'000'000;
-  return state.leaves_busy_files() ? patience_ns : ImportLock::forever;
-}
-// Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
-// the name. Holds the ImportLock for that last step only. ESTALE: the file has changed meanwhile.
-// Other errors were not reported either, and lower is as it was.
-Result<Tried> drain_anew(const DrainName& item, LazyFile* old);
-// --- drain_directory.cc ---
-// Makes sure that lower has the directory. False: it has not, and a report was made. `witness`: of
-// the directory there.
-bool drain_directory(const DrainName& item, std::optional<file::Witness>* witness);
-// --- unknown_entries.cc ---
-// If this directory of `where` has changed in lower since the pool saw it, compares its entries
-// with those that the pool knows. Notes if lower does not have the directory any more.
-void look_for_foreign(DrainState& state, const Where& where, const file::Listed& listed,
-                      const file::Map& map);
 // Notes that this directory of lower holds an entry that the pool does not know, so it is not
 // removed with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
-// --- replaced_backup.cc ---
-// Does lower have bytes under this name, which another inode has now, that are still to be written
-// elsewhere? A drain that is limited to some files has not looked for these, so it assumes that. So
-// does a drain during which a file was moved.
-bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
-                   const file::Map& map);
-// Called before a name in lower is replaced. They keep the old file until the end of a drain that
-// could do everything: by a link to it, or by moving it away. False: it cannot be kept (no room for
-// a directory, no links, another file system).
-bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
-bool keep_moved(DrainState& state, const Where& where, int directory, const file::Listed& listed);
-// Removes all kept files, including those of earlier drains. The error names the first that cannot
-// be removed.
-Status end_kept(DrainState& state);
-// --- finish.cc ---
-void finish(DrainState& state, const Where& top);
-// --- remove.cc ---
-// Removes the directory in lower that the pool remembers under this name, with all that is in it.
-// ESTALE: an entry in it has later times than the witness holds, so somebody has changed it;
-// nothing was removed.
-Status remove_tree(DrainState& state, const Where& where, int directory,
-                   const file::Listed& listed);
-// Does the same for a directory whose name another file gets, but keeps the directory if it can.
-Status replace_tree(DrainState& state, const Where& where, int directory,
-                    const file::Listed& listed);
 
 }  // namespace cairn::tier

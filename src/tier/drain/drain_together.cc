@@ -1,6 +1,8 @@
 // Drains small files of one directory together: writes them under temporary names, makes all of
 // them durable concurrently, and then gives each its name. An fsync waits some 5 ms for the disk,
 // and a copy takes 50 us, so one fsync after the other would take most of the time.
+#include "tier/drain/drain_together.h"
+
 #include <pthread.h>
 #include <signal.h>  // NOLINT: pthread_sigmask
 #include <sys/stat.h>
@@ -8,7 +10,10 @@
 #include <array>
 #include <atomic>
 
+#include "tier/drain/drain_file.h"
 #include "tier/drain/drain_state.h"
+#include "tier/drain/publish.h"
+#include "tier/drain/write_aside.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -60,13 +65,14 @@ class AtOnce {
 bool Together::suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                      const file::Map& map) {
   const file::Inode& inode = *map.inode;
-  return S_ISREG(inode.mode.load()) && inode.links.load() == 1 && inode.size.load() <= largest &&
-         (inode.flags.load() & format::flag_lazy) == 0 && !is_drained(fs, where, listed, map);
+  return S_ISREG(inode.mode.load()) && inode.links.load() == 1 &&
+         inode.size.load() <= largest_together && (inode.flags.load() & format::flag_lazy) == 0 &&
+         !is_drained(fs, where, listed, map);
 }
 
 void Together::add(const file::Listed& listed, const file::Map& map) {
   const uint64_t size = map.inode->size.load();
-  if (files_.size() == most_aside || bytes_ + size > most_bytes) drain();
+  if (files_.size() == most_aside || bytes_ + size > most_bytes_together) drain();
   files_.push_back({listed, map});
   bytes_ += size;
 }

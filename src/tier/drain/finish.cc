@@ -1,4 +1,6 @@
 // The last walk of a drain: removals, then modes and times of directories, from the leaves up.
+#include "tier/drain/finish.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -9,6 +11,8 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
 #include "tier/drain/drain_state.h"
+#include "tier/drain/remove.h"
+#include "tier/drain/replaced_backup.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
 #include "tier/record/mode_of_lower.h"

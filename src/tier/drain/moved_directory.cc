@@ -1,5 +1,7 @@
 // Finds where lower has the files of a directory that was moved in the pool. The files themselves
 // did not change, so a drain links them to their new place (drain_moved.cc).
+#include "tier/drain/moved_directory.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tier/drain/drain_state.h"
+#include "tier/drain/replaced_backup.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {

@@ -5,6 +5,8 @@
 // later time is unknown. But each drain makes that time later. So before it does, it looks for
 // unknown entries in directories that have changed. From such an entry up to the top, no time
 // counts until a later drain does not find the entry any more.
+#include "tier/drain/unknown_entries.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -14,7 +16,6 @@
 #include <vector>
 
 #include "tier/drain/drain_state.h"
-#include "tier/record/locate.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -89,14 +90,6 @@ void look_for_foreign(DrainState& state, const Where& above, const file::Listed&
     state.looked[where.inode] = *newest;
   else
     note_foreign(state, where.inode);
-}
-
-void note_foreign(DrainState& state, uint64_t directory) {
-  climb(state.fs, directory, [&](uint64_t inode, uint64_t* newest) {
-    state.foreign.insert(inode);
-    *newest = newest_unknown;
-    return true;
-  }).ignore();  // this drain removes no directory that was removed meanwhile
 }
 
 }  // namespace cairn::tier

@@ -1,4 +1,6 @@
 // Decides which files a drain leaves to a later one, because programs still use them.
+#include "tier/drain/while_running.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
