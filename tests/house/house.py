@@ -18,8 +18,8 @@ LAYERS = [
 # itself and the rooms of earlier rows.
 ROOMS = {
     "persist": [["core"], ["copy"], ["machine"], ["region"]],
-    "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["drain"],
-             ["cover"]],
+    "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["replace"],
+             ["drain"], ["cover"]],
     "bench": [["harness"], ["loop"], ["core"], ["programs"]],
     "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
             ["netcdf"], ["ckpt", "doctor"], ["commands"]],

@@ -9,11 +9,11 @@
 #include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/cover/drain.h"
-#include "tier/drain/drain_state.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
 #include "tier/record/locate.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 namespace {

@@ -13,13 +13,13 @@
 #include <algorithm>
 
 #include "file/inode/file_system.h"
-#include "tier/drain/drain_state.h"
 #include "tier/drain/plan.h"
-#include "tier/drain/publish.h"
-#include "tier/drain/while_running.h"
 #include "tier/drain/write_aside.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
+#include "tier/replace/while_running.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

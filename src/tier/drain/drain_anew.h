@@ -1,10 +1,10 @@
 // Drains changes of rights by a new file with the bytes of the old one.
 #pragma once
 
-#include "tier/drain/drain_state.h"
-#include "tier/drain/publish.h"
 #include "tier/drain/write_aside.h"
 #include "tier/lower/import_lock.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 
 namespace cairn::tier {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "tier/drain/drain_state.h"
-#include "tier/drain/remove.h"
-#include "tier/drain/replaced_backup.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/remove.h"
+#include "tier/replace/replaced_backup.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -1,7 +1,7 @@
 // Drains files, symbolic links and special files.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -10,14 +10,14 @@
 
 #include "file/inode/attributes.h"
 #include "tier/drain/drain_anew.h"
-#include "tier/drain/drain_state.h"
-#include "tier/drain/publish.h"
 #include "tier/drain/write_aside.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {

@@ -1,7 +1,7 @@
 // Drains changes of a file whose bytes are in lower only.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

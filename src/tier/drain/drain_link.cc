@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "file/inode/pins.h"
-#include "tier/drain/clear_name.h"
-#include "tier/drain/drain_state.h"
-#include "tier/drain/publish.h"
+#include "tier/replace/clear_name.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

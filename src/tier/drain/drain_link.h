@@ -1,7 +1,7 @@
 // Drains further names of a file as links to the first.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -1,7 +1,7 @@
 // Drains a file that was only moved by moving it in lower.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

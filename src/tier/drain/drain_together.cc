@@ -11,9 +11,9 @@
 #include <atomic>
 
 #include "tier/drain/drain_file.h"
-#include "tier/drain/drain_state.h"
-#include "tier/drain/publish.h"
 #include "tier/drain/write_aside.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {

@@ -1,7 +1,7 @@
 // The end of a drain: removals, and the rights and times of directories.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -9,9 +9,9 @@
 #include "file/namespace/moved.h"
 #include "tier/changes/changes.h"
 #include "tier/drain/drain_link.h"
-#include "tier/drain/moved_directory.h"
-#include "tier/drain/unknown_entries.h"
 #include "tier/lower/beneath.h"
+#include "tier/replace/moved_directory.h"
+#include "tier/replace/unknown_entries.h"
 
 namespace cairn::tier {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "file/namespace/tree.h"
-#include "tier/drain/drain_state.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_state.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {

@@ -3,15 +3,15 @@
 
 #include <functional>
 
-#include "tier/drain/drain_state.h"
-#include "tier/drain/publish.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 
 namespace cairn::tier {
 
-// The steps of writing a file. write_aside() writes it under a temporary name. When that is durable,
-// take_aside() gives it its name. Tried::again: the file has changed meanwhile. Tried::crowded: no
-// descriptor was free, because other temporary files are open. Tried::staged: the pool has the bytes
-// of a lazy file by now.
+// The steps of writing a file. write_aside() writes it under a temporary name. When that is
+// durable, take_aside() gives it its name. Tried::again: the file has changed meanwhile.
+// Tried::crowded: no descriptor was free, because other temporary files are open. Tried::staged:
+// the pool has the bytes of a lazy file by now.
 enum class Tried : uint8_t { done, failed, again, crowded, staged };
 Tried write_aside(const DrainName& item, Aside* aside);
 Tried take_aside(const DrainName& item, int64_t synced, Aside* aside);

@@ -1,4 +1,5 @@
-// LowerTree is what a process remembers of lower: each attached pool has one, for all of its covers.
+// LowerTree is what a process remembers of lower. Each attached pool has one, for all of its
+// covers.
 // The contents of lazy files and directories are found by record/locate.h, imported by
 // stage/import.h, read and staged by stage/stage.h, and given back by drain/evict.h.
 // cover/cover_lower.h makes the LowerTree whose calls go to these.

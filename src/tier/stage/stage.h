@@ -1,4 +1,5 @@
-// Stager reads lazy files from lower, and copies them into the pool before they are written or moved.
+// Stager reads lazy files from lower, and copies them into the pool before they are written or
+// moved.
 #pragma once
 
 #include <memory>

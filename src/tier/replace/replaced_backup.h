@@ -1,7 +1,7 @@
 // Keeps what a drain replaces until it has done everything.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

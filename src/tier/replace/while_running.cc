@@ -1,5 +1,5 @@
 // Decides which files a drain leaves to a later one, because programs still use them.
-#include "tier/drain/while_running.h"
+#include "tier/replace/while_running.h"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include "file/inode/pins.h"
 #include "pool/lanes/seats.h"
 #include "tier/claim/claim.h"
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 namespace {

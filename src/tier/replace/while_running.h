@@ -1,7 +1,7 @@
 // What a drain leaves to a later one because programs use it.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -1,7 +1,7 @@
 // Notes what others have put into directories of lower.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -5,7 +5,7 @@
 // The file lies in a hidden directory in the covered one, the kept directory, until the end of a
 // drain that could do everything. If a drain is killed or meets an error, the next one finds the
 // directory again by its name, which tells the pool.
-#include "tier/drain/replaced_backup.h"
+#include "tier/replace/replaced_backup.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,8 +17,8 @@
 
 #include "base/saved_failure.h"
 #include "tier/claim/kept_directory.h"
-#include "tier/drain/drain_state.h"
-#include "tier/drain/moved_directory.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/moved_directory.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
 

@@ -5,7 +5,7 @@
 // later time is unknown. But each drain makes that time later. So before it does, it looks for
 // unknown entries in directories that have changed. From such an entry up to the top, no time
 // counts until a later drain does not find the entry any more.
-#include "tier/drain/unknown_entries.h"
+#include "tier/replace/unknown_entries.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {

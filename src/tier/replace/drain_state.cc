@@ -1,4 +1,4 @@
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

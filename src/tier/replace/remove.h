@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tier/drain/drain_state.h"
 #include "tier/lower/lower.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

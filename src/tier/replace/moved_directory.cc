@@ -1,12 +1,12 @@
 // Finds where lower has the files of a directory that was moved in the pool. The files themselves
 // did not change, so a drain links them to their new place (drain_moved.cc).
-#include "tier/drain/moved_directory.h"
+#include "tier/replace/moved_directory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "file/namespace/names.h"
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 #include "tier/stage/at_home.h"
 #include "tier/system/listing.h"
 

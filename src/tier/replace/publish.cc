@@ -1,13 +1,13 @@
 // Gives a drained file its name in lower.
-#include "tier/drain/publish.h"
+#include "tier/replace/publish.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tier/drain/clear_name.h"
-#include "tier/drain/drain_state.h"
-#include "tier/drain/replaced_backup.h"
+#include "tier/replace/clear_name.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/replaced_backup.h"
 #include "tier/system/listing.h"
 #include "tier/system/temp_file.h"
 

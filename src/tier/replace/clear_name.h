@@ -1,7 +1,7 @@
 // Makes way in lower for a name of the pool.
 #pragma once
 
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 

@@ -1,10 +1,10 @@
-#include "tier/drain/clear_name.h"
+#include "tier/replace/clear_name.h"
 
 #include <sys/stat.h>
 
 #include "file/inode/attributes.h"
-#include "tier/drain/remove.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/remove.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 

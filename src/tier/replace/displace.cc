@@ -1,15 +1,15 @@
-#include "tier/drain/displace.h"
+#include "tier/replace/displace.h"
 
 #include <fcntl.h>
 
 #include "file/namespace/directory_slots.h"
 #include "tier/claim/kept_directory.h"
-#include "tier/drain/remove.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
 #include "tier/record/locate.h"
 #include "tier/record/record.h"
+#include "tier/replace/remove.h"
 
 namespace cairn::tier {
 namespace {

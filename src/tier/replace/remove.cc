@@ -1,12 +1,12 @@
-#include "tier/drain/remove.h"
+#include "tier/replace/remove.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <vector>
 
-#include "tier/drain/drain_state.h"
-#include "tier/drain/replaced_backup.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/replaced_backup.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
