@@ -8,6 +8,7 @@
 #   tests/fortran/*_program.F90                  built for every MPI: $CAIRN_TEST_DIR/fortran/MPI/NAME
 #   tests/cluster/*_program.cc                   built for every MPI: $CAIRN_TEST_DIR/cluster/MPI/NAME
 #   tests/fuzz/fuzz_*.cc                         libFuzzer targets, with CAIRN_FUZZ only
+#   tests/support/**/other .cc                   one library, which all tests below tests/ may use
 #   tests/GROUP/**/other .cc                     linked into each *_test.cc and *_program.cc of that folder
 #
 # Below tests/slow/ tests get the label `slow` and run only in `make test-slow`. A test whose name
@@ -149,6 +150,8 @@ function(cairn_tests)
       list(APPEND tests_${prefix} ${file})
     elseif(extension MATCHES "^\\.cc?$" AND stem MATCHES "_program$")
       list(APPEND programs_${prefix} ${file})
+    elseif(extension STREQUAL ".cc" AND group MATCHES "^support(/|$)")
+      list(APPEND support_sources ${file})
     elseif(extension STREQUAL ".cc")
       list(APPEND helpers_${prefix} ${file})
     else()
@@ -157,6 +160,11 @@ function(cairn_tests)
     list(APPEND groups ${group})
   endforeach()
   list(REMOVE_DUPLICATES groups)
+
+  # Optimized as the libraries are: the crash tests replay millions of stores in it.
+  add_library(cairn_test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
+  target_link_libraries(cairn_test_support PRIVATE cairn_flags PUBLIC cairn_capi)
+  target_include_directories(cairn_test_support PRIVATE ${see})
 
   # One program of tests/mpi/, and each of tests/cluster/, built for every MPI.
   foreach(mpi IN LISTS CAIRN_MPIS)
@@ -194,7 +202,7 @@ function(cairn_tests)
       add_executable(${prefix}_${stem} ${file})
       if(file MATCHES "\\.cc$")
         target_sources(${prefix}_${stem} PRIVATE ${objects})
-        target_link_libraries(${prefix}_${stem} PRIVATE cairn_capi GTest::gtest)
+        target_link_libraries(${prefix}_${stem} PRIVATE cairn_test_support cairn_capi GTest::gtest)
       endif()
       target_link_libraries(${prefix}_${stem} PRIVATE cairn_test_flags Threads::Threads ${CMAKE_DL_LIBS})
       target_include_directories(${prefix}_${stem} PRIVATE ${see})
@@ -209,7 +217,7 @@ function(cairn_tests)
       cairn_c_test(${file} ${group} ${prefix})
     endforeach()
     cairn_unit_tests(${group} ${root}/${group} FILES ${tests_${prefix}} SOURCES ${objects}
-      LIBRARIES cairn_capi ${CMAKE_DL_LIBS} INCLUDES ${see})
+      LIBRARIES cairn_test_support cairn_capi ${CMAKE_DL_LIBS} INCLUDES ${see})
   endforeach()
 
   file(GLOB programs CONFIGURE_DEPENDS ${root}/fortran/*_program.F90)

@@ -12,7 +12,7 @@
 #include "crash/snapshot.h"
 #include "file/inode/pins.h"
 #include "model/temporary_pool.h"
-#include "persist/simulator/simulator.h"
+#include "support/simulator/simulator.h"
 
 namespace cairn::test {
 

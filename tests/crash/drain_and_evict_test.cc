@@ -16,9 +16,9 @@
 #include "crash/lower_versions.h"
 #include "crash/turns.h"
 #include "tier/cover/cover.h"
+#include "tier/cover/cover_lower.h"
 #include "tier/cover/drain.h"
 #include "tier/drain/evict.h"
-#include "tier/lower/lower.h"
 #include "tier/record/record.h"
 
 namespace cairn::test {

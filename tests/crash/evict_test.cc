@@ -16,7 +16,7 @@
 #include "crash/crash_lab.h"
 #include "crash/turns.h"
 #include "tier/cover/cover.h"
-#include "tier/lower/lower.h"
+#include "tier/cover/cover_lower.h"
 #include "tier/record/record.h"
 
 namespace cairn::test {

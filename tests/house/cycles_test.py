@@ -23,52 +23,8 @@ def graph(sources):
                    and other.parent == unit.parent} for unit, others in units.items()}
 
 
-def cycles(edges):
-    """Sets of units that reach each other (strongly connected components of two and more)."""
-    number, low, stack, found = {}, {}, [], []
-
-    def visit(unit):
-        number[unit] = low[unit] = len(number)
-        stack.append(unit)
-        for other in edges[unit]:
-            if other not in number:
-                visit(other)
-            if other in stack:
-                low[unit] = min(low[unit], low[other])
-        if low[unit] == number[unit]:
-            at = stack.index(unit)
-            if len(stack) - at > 1:
-                found.append(set(stack[at:]))
-            del stack[at:]
-
-    for unit in sorted(edges):
-        if unit not in number:
-            visit(unit)
-    return found
-
-
 def check(sources, allowed):
-    problems = []
-    edges = graph(sources)
-    left = {folder: [set(cycle.split()) for cycle in names] for folder, names in allowed.items()}
-    for cycle in cycles(edges):
-        folder = str(next(iter(cycle)).parent)
-        names = {unit.name for unit in cycle}
-        listed = next((one for one in left.get(folder, []) if names & one), set())
-        if names - listed:
-            inner = sorted(f"{unit.name} -> {other.name}" for unit in cycle
-                           for other in edges[unit] & cycle if {unit.name, other.name} - listed)
-            problems.append(f"{folder}: include each other: {' '.join(sorted(names))}\n  "
-                            + "\n  ".join(inner))
-        for one in left.get(folder, []):
-            if names <= one and names != one:
-                problems.append(f"{folder}: take out of the list, as no cycle holds them any more: "
-                                + " ".join(sorted(one - names)))
-        left[folder] = [one for one in left.get(folder, []) if not names & one]
-    for folder, rest in left.items():
-        problems += [f"{folder}: take out of the list, as no cycle is left: {' '.join(sorted(one))}"
-                     for one in rest]
-    return problems
+    return house.unlisted_cycles(graph(sources), allowed, "include each other")
 
 
 knot = [("src/a/x.h", '#include "a/y.h"\n'), ("src/a/y.h", "\n"),

@@ -71,7 +71,7 @@ BY_PATH = {  # file: (calls, reason)
     "src/tier/cover/drain_to.cc": (1, ARGUMENT),
     "src/tier/cover/nesting.cc": (1, PRIVATE),
     "src/tier/drain/drain_directory.cc": (1, BY_DESCRIPTOR),
-    "src/tier/drain/replaced_backup.cc": (2, BY_DESCRIPTOR),
+    "src/tier/replace/replaced_backup.cc": (2, BY_DESCRIPTOR),
     "src/tier/lower/lower_base.cc": (1, "the covered directory, by its real path"),
     "src/tier/lower/unreadable.cc": (2, BY_DESCRIPTOR),
     "src/tier/record/attributes.cc": (1, BY_DESCRIPTOR),

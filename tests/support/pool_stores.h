@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "capi/core/handles.h"
-#include "persist/core/backend.h"
+#include "persist/machine/machine.h"
 #include "pool/core/pool.h"
 
 namespace cairn::test {
@@ -25,7 +25,7 @@ inline StoreHook& store_hook() {
 }
 inline std::atomic<uint64_t> stores{0};
 
-inline uint64_t store_word(persist::Region& /*region*/, uint64_t* word,
+inline uint64_t store_word(persist::RegionState& /*region*/, uint64_t* word,
                            persist::WordOperation operation, uint64_t value, uint64_t expected) {
   store_hook()(++stores);
   return persist::perform(word, operation, value, expected);

@@ -40,10 +40,6 @@ bool has_inheritable_files();
 // Runs a program as execve does; outside or inside the cover. -1 and errno.
 int run_program(const char* path, char* const* arguments, char* const* environment);
 
-// A file of the cover, if its number still means that, as a private descriptor that the kernel can
-// execute or map; a negative errno.
-int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
-
 struct Found;
 class Needs;
 // Runs a program of the cover that has been found, or is open, and had this path. `needs` is looked

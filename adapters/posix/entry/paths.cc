@@ -5,10 +5,10 @@
 
 #include "posix/core/engine.h"
 #include "posix/fd/table.h"
-#include "posix/io/flush_remote.h"
 #include "posix/io/open.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_path.h"
+#include "posix/libc/flush_remote.h"
 #include "posix/path/covered.h"
 
 namespace posix {

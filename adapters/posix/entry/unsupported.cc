@@ -9,7 +9,6 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
-#include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/path/covered.h"
@@ -30,13 +29,6 @@ static bool may(int fd, int access) {
   table::Use use(fd);
   const int flags = use ? cairn_file_get_flags(use->file) : real::fcntl(fd, F_GETFL, nullptr);
   return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != access;
-}
-
-int refuse_descriptor(const char* call, int fd, int error) {
-  char path[PATH_MAX] = "";
-  table::Use use(fd);
-  if (use && fd_path::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
-  return refuse(call, path, error);
 }
 
 namespace serve {

@@ -24,6 +24,7 @@
 #include "posix/credentials/pool_owner.h"
 #include "posix/fd/descriptor.h"
 #include "posix/fd/fd_path.h"
+#include "posix/fd/standard_streams.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
 #include "posix/libc/standard_landing.h"

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
@@ -15,6 +13,7 @@
 #include "posix/exec/unpreloadable.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/libraries.h"
+#include "posix/loader/library_copies.h"
 #include "posix/path/covered.h"
 #include "posix/path/lookup.h"
 #include "posix/path/program_file.h"
@@ -23,64 +22,6 @@
 namespace posix {
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth);
-
-namespace {
-
-// Lets the copy be as large as the program: the limit to the size of files is held against files in
-// memory, too, and the signal would end a program that writes none.
-class Unlimited {
- public:
-  explicit Unlimited(uint64_t size) {
-    struct rlimit wanted;
-    if (getrlimit(RLIMIT_FSIZE, &before_) != 0 || size <= before_.rlim_cur) return;
-    wanted = {before_.rlim_max, before_.rlim_max};
-    raised_ = size <= wanted.rlim_max && real::setrlimit(RLIMIT_FSIZE, &wanted) == 0;
-    fits_ = raised_;
-  }
-  ~Unlimited() {
-    if (raised_) real::setrlimit(RLIMIT_FSIZE, &before_);
-  }
-  Unlimited(const Unlimited&) = delete;
-  Unlimited& operator=(const Unlimited&) = delete;
-  [[nodiscard]] bool fits() const { return fits_; }
-
- private:
-  struct rlimit before_;
-  bool raised_ = false;
-  bool fits_ = true;
-};
-
-}  // namespace
-
-int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
-  cairn_file* file = nullptr;
-  int error = cairn_open_ino(pool, ino, generation, O_RDONLY, &file);
-  if (error < 0) return error;
-  int memory = memfd_create(name, MFD_CLOEXEC);
-  if (memory < 0) error = -errno;
-  constexpr size_t kPiece = 256 * 1024;
-  char* buffer = static_cast<char*>(malloc(kPiece));
-  if (buffer == nullptr) error = -ENOMEM;
-  cairn_stat st = {};
-  if (error == 0) error = cairn_fstat(file, &st);
-  const Unlimited unlimited(st.size);
-  if (!unlimited.fits()) error = -EFBIG;
-  for (uint64_t offset = 0; error == 0;) {
-    ssize_t got = cairn_pread(file, buffer, kPiece, offset);
-    if (got < 0) error = static_cast<int>(got);
-    if (got <= 0) break;
-    for (ssize_t put = 0; error == 0 && put < got;) {
-      ssize_t wrote = real::write(memory, buffer + put, static_cast<size_t>(got - put));
-      if (wrote < 0) error = -errno;
-      if (wrote > 0) put += wrote;
-    }
-    offset += static_cast<uint64_t>(got);
-  }
-  free(buffer);
-  cairn_close(file);
-  if (error < 0 && memory >= 0) descriptor::close_private(memory);
-  return error < 0 ? error : memory;
-}
 
 static int run_copy(int copy, const program_file::File& file, char* const* arguments,
                     char* const* environment) {

@@ -20,8 +20,3 @@ void remember(Entry* entry, cairn_ino parent, const char* name);
 long path_of(const Entry* entry, char* path, size_t capacity);
 
 }  // namespace posix::fd_path
-
-namespace posix {
-// refuse() with the path of an open file.
-int refuse_descriptor(const char* call, int fd, int error);
-}  // namespace posix

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <atomic>
+
 namespace posix::streams {
 
 // Per number: the C library's stream, and ours, which serves whatever the number is.
@@ -20,5 +22,14 @@ bool is_standard(int fd, FILE* file);
 FILE* current(int fd, FILE* file);
 // A stream of ours is being closed.
 void forget(FILE* file);
+
+// What is to be done when descriptor 0, 1 or 2 has just been opened, replaced or closed. Set by
+// install() (libc/standard_landing.h); null: nothing is covered.
+extern std::atomic<void (*)(int fd)> when_landed;
+// To be called then.
+inline void landed(int fd) {
+  if (fd < 0 || fd > 2) return;
+  if (auto* const step = when_landed.load(std::memory_order_acquire); step != nullptr) step(fd);
+}
 
 }  // namespace posix::streams

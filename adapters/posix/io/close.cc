@@ -5,11 +5,10 @@
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
-#include "posix/fd/fd_path.h"
+#include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
-#include "posix/libc/standard_landing.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 

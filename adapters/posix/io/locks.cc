@@ -98,7 +98,8 @@ static Owned* posix_companion_held(Entry* entry, int* error) {
   if (fd < 0) {
     *error = fd;
   } else if (!list_held(entry->ino, fd)) {
-    serve::close(fd);
+    table::leave(fd);
+    real::close(fd);
     *error = -ENOLCK;
   }
   return find_held(entry->ino);

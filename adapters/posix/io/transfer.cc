@@ -75,6 +75,18 @@ static bool is_pipe(int fd) {
   return !table::is_covered(fd) && real::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
+// The type of the file that a descriptor is open on, or a negative errno.
+static int64_t type_of(int fd) {
+  table::Use use(fd);
+  if (!use) {
+    struct stat st;
+    return real::fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : -errno;
+  }
+  cairn_stat st;
+  const int error = cairn_fstat(use->file, &st);
+  return error < 0 ? error : st.mode & S_IFMT;
+}
+
 static bool may_read(int flags) {
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && (flags & O_PATH) == 0;
 }
@@ -115,8 +127,7 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   if (start < 0 || size > static_cast<size_t>(INT64_MAX - start)) return fail(-EINVAL);
   if (!may_write(writing)) return fail(-EBADF);
   if (!again || (writing & O_APPEND) != 0) return fail(-EINVAL);
-  struct stat st;
-  if (serve::fstat(from, &st) == 0 && S_ISDIR(st.st_mode)) return fail(-EINVAL);
+  if (type_of(from) == S_IFDIR) return fail(-EINVAL);
   if (size > 0x7ffff000) size = 0x7ffff000;
   table::Use source(from);
   if (source && offset == nullptr && source.get() == table::peek(to)) {
@@ -136,10 +147,11 @@ static int check_range(int from, Place* reads, int to, Place* writes, unsigned f
     return -EBADF;
   if (reads->read() < 0 || writes->read() < 0) return -EFAULT;
   if (flags != 0) return -EINVAL;
-  struct stat source, target;
-  if (serve::fstat(from, &source) != 0 || serve::fstat(to, &target) != 0) return -errno;
-  if (S_ISDIR(source.st_mode) || S_ISDIR(target.st_mode)) return -EISDIR;
-  if (!S_ISREG(source.st_mode) || !S_ISREG(target.st_mode)) return -EINVAL;
+  const int64_t source = type_of(from);
+  const int64_t target = source < 0 ? source : type_of(to);
+  if (target < 0) return static_cast<int>(target);
+  if (source == S_IFDIR || target == S_IFDIR) return -EISDIR;
+  if (source != S_IFREG || target != S_IFREG) return -EINVAL;
   return may_read(reading) && may_write(writing) && (writing & O_APPEND) == 0 ? 0 : -EBADF;
 }
 

@@ -26,27 +26,8 @@ static void copy_buffering(int fd, FILE* from, FILE* to) {
   }
 }
 
-// In the place of the C library's, before anybody has seen them: programs keep what stdout was
-// (C++'s cout does), and a stream of the C library's would write to a covered number without us.
-AT_START_CODE void install() {
-  for (int fd = 0; fd <= 2; ++fd) {
-    FILE** name = variable(fd);
-    if (*name == nullptr || (*name)->_fileno != fd) continue;
-    FILE* stream = make_stream(fd, "r+");
-    if (stream == nullptr) continue;
-    if (fd == 2) {
-      setvbuf(stream, nullptr, _IONBF, 0);
-    } else if (real::isatty(fd) != 0) {  // nothing is covered yet
-      setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
-    }
-    theirs[fd] = *name;
-    ours[fd] = stream;
-    *name = stream;
-  }
-}
-
-void landed(int fd) {
-  if (fd < 0 || fd > 2) return;
+// Descriptor 0, 1 or 2 has just been opened, replaced or closed.
+static void follow_number(int fd) {
   int before = errno;
   FILE** name = variable(fd);
   if (table::is_covered(fd)) {
@@ -62,6 +43,26 @@ void landed(int fd) {
     }
   }
   errno = before;
+}
+
+// In the place of the C library's, before anybody has seen them: programs keep what stdout was
+// (C++'s cout does), and a stream of the C library's would write to a covered number without us.
+AT_START_CODE void install() {
+  when_landed.store(follow_number, std::memory_order_release);
+  for (int fd = 0; fd <= 2; ++fd) {
+    FILE** name = variable(fd);
+    if (*name == nullptr || (*name)->_fileno != fd) continue;
+    FILE* stream = make_stream(fd, "r+");
+    if (stream == nullptr) continue;
+    if (fd == 2) {
+      setvbuf(stream, nullptr, _IONBF, 0);
+    } else if (real::isatty(fd) != 0) {  // nothing is covered yet
+      setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+    }
+    theirs[fd] = *name;
+    ours[fd] = stream;
+    *name = stream;
+  }
 }
 
 }  // namespace posix::streams

@@ -7,6 +7,10 @@
 
 namespace posix {
 
+// A file of the cover, if its number still means that, as a private descriptor that the kernel can
+// execute or map; a negative errno.
+int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
+
 // A private descriptor, or a negative errno. At `count` places of the file the copy says nothing (a
 // tag of the dynamic section that no loader knows).
 int changed_copy(const Found& found, const uint64_t* dropped, size_t count);

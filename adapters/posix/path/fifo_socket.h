@@ -1,13 +1,32 @@
 // FIFOs and UNIX sockets of the cover. Their names, modes and times are the pool's; what goes
 // through them is the kernel's, under a hidden name in the pool's directory that says which inode
-// it stands for.
+// it stands for (socket_address.h for sockets).
 #pragma once
-
-#include <sys/socket.h>
 
 #include "posix/core/engine.h"
 
 namespace posix::fifo_socket {
+
+// The folder of the hidden names, as a private descriptor or a negative errno.
+int open_folder();
+class Folder {
+ public:
+  Folder() : fd_(open_folder()) {}
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  // A negative errno if it could not be opened.
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// A link beside a socket's hidden name holds the name that was given to bind. The same process and
+// others are shown it, as long as the socket has a name.
+inline constexpr char kGiven[] = ".given";
+// The hidden name of an inode, with an addition.
+void special_name(const cairn_stat& st, char* text, size_t capacity, const char* addition = "");
 
 // open(2) on a FIFO: a descriptor of the kernel's; -errno.
 int open_fifo(const cairn_stat& st, int flags);
@@ -18,33 +37,5 @@ bool is_fifo(int fd, cairn_stat* st);
 
 // A name of this inode has been removed or replaced.
 void name_removed(const cairn_stat& st);
-
-// An address that the kernel has filled in, up to `room` bytes: instead of a hidden name, the one
-// that was given to bind.
-void show(struct sockaddr* address, socklen_t room, socklen_t* size);
-
-// A socket's address: if it is a name in the cover, what the kernel is to be given instead.
-class Address {
- public:
-  // For bind: makes the name. 0 or a negative errno.
-  int make(int socket, const struct sockaddr* address, socklen_t size);
-  // For connect and the like: the name must be a socket's.
-  int find(int socket, const struct sockaddr* address, socklen_t size);
-  // bind has succeeded.
-  void made() const;
-  // bind failed: the name goes again.
-  void unmake();
-  ~Address();
-
-  const struct sockaddr* address = nullptr;
-  socklen_t size = 0;
-
- private:
-  int stand_for(const cairn_stat& st);
-  void remember_name(const cairn_stat& st) const;
-  char path_[128];
-  struct sockaddr_storage storage_;
-  int directory_ = -1;
-};
 
 }  // namespace posix::fifo_socket

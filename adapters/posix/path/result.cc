@@ -1,12 +1,15 @@
 #include "posix/path/result.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include <atomic>
 
 #include "posix/core/engine.h"
 #include "posix/credentials/pool_owner.h"
+#include "posix/fd/fd_path.h"
+#include "posix/fd/table.h"
 
 namespace posix {
 
@@ -23,6 +26,13 @@ int refuse(const char* call, const char* path, int error) {
   }
   errno = error;
   return -1;
+}
+
+int refuse_descriptor(const char* call, int fd, int error) {
+  char path[PATH_MAX] = "";
+  table::Use use(fd);
+  if (use && fd_path::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
+  return refuse(call, path, error);
 }
 
 int fail(long negative_errno) {

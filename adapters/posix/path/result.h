@@ -6,6 +6,8 @@ namespace posix {
 
 // A call that we do not serve on a covered file: one line per name, sets errno, returns -1.
 int refuse(const char* call, const char* path, int error);
+// The same, with the path of an open file.
+int refuse_descriptor(const char* call, int fd, int error);
 
 // Sets errno from a negative result of the C API; -1.
 int fail(long negative_errno);

@@ -20,7 +20,7 @@
 #include "pool/medium/removal.h"
 #include "pool/space/chunk.h"
 #include "pool/space/space.h"
-#include "tier/lower/lower.h"
+#include "tier/cover/cover_lower.h"
 
 using cairn::fail;
 using cairn::Status;
@@ -132,6 +132,7 @@ int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
   handle->fs = std::move(*fs);
   handle->fs->handle = handle.get();
   // Any process may meet a lazy file, whether it has joined the cover or not.
+  cairn::tier::make_lower_later(*handle->fs);
   if (!options.read_only) {
     handle->lower = cairn::tier::make_lower(*handle->fs);
     handle->fs->lower = handle->lower.get();

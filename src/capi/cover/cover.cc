@@ -19,6 +19,7 @@
 #include "file/space/room_request.h"
 #include "tier/claim/claim.h"
 #include "tier/cover/cover.h"
+#include "tier/cover/cover_lower.h"
 #include "tier/cover/cover_state.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover/drain.h"
@@ -342,7 +343,7 @@ int cairn_cover_end(cairn_cover* cover) {
 
 int cairn_cover_free_claim(const char* directory, int forced) {
   const WriteWindow window;
-  return code(cairn::tier::free_claim(directory, forced != 0));
+  return code(cairn::tier::free_claim(directory, forced != 0, cairn::tier::holds_data));
 }
 
 int cairn_cover_others(cairn_pool* pool, const char* directory, cairn_cover_visit_other visit,

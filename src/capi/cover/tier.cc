@@ -23,6 +23,7 @@
 #include "tier/cover/drain.h"
 #include "tier/cover/residency.h"
 #include "tier/drain/evict.h"
+#include "tier/stage/stage.h"
 
 namespace cairn::capi {
 namespace {

@@ -1,8 +1,9 @@
 #include "cluster/local/local_entry.h"
 
 #include "pool/lanes/seats.h"
-#include "tier/drain/displace.h"
+#include "tier/replace/displace.h"
 #include "tier/lower/lower.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::cluster {

@@ -47,7 +47,7 @@ Status forget(Job& job, const LocalEntry& entry, uint64_t ctime = 0);
 // Something that the covered directory has under this name was removed here, and no drain has told
 // that directory yet.
 bool is_removed(Job& job, const LocalEntry& entry);
-// Moves what the covered directory has under the name out of the way (tier/drain/displace.h).
+// Moves what the covered directory has under the name out of the way (tier/replace/displace.h).
 Status displace(Job& job, const LocalEntry& entry);
 // The inode of the covered directory, which may lie there as it did.
 Result<uint64_t> top_of(Job& job);

@@ -22,7 +22,7 @@ enum class NameOp : uint32_t {
   check_rename,
   rename,
   look,      // whether it is still what `other` says (seen_as_text())
-  displace,  // of what was removed here: another node makes the name anew (tier/drain/displace.h)
+  displace,  // of what was removed here: another node makes the name anew (tier/replace/displace.h)
   forget_unchanged,  // as forget, but a file only where claim would
 };
 // Paths are relative to the covered directory, without symbolic links, "." and "..".

@@ -11,6 +11,7 @@
 #include "pool/lanes/seats.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::cluster {
@@ -28,7 +29,7 @@ class InPool {
     if (covers == 0) return Status();
     CAIRN_TRY_ASSIGN(top, tier::find_child(fs_, covers, cover_name));
     if (top == 0) return Status();
-    CAIRN_TRY_ASSIGN(cover, tier::lower_of(fs_).cover_of_top(top));
+    CAIRN_TRY_ASSIGN(cover, tier::cover_of_top(fs_, top));
     if (cover == nullptr) return Status();
     cover_ = cover;
     return enter(top);

@@ -13,6 +13,7 @@
 #include "file/inode/file_system.h"
 #include "file/map/settle.h"
 #include "persist/copy/prefetching_copy.h"
+#include "persist/core/cpu.h"
 
 namespace cairn::file {
 

@@ -38,9 +38,10 @@ class FileSystem {
   Pool& pool;
   bool durable_writes = false;  // page media: every write is synced before it returns
   Lower* lower = nullptr;
-  std::atomic<bool> keeps_room{false};  // room_request.h
-  void* handle = nullptr;               // the C API's
-  std::atomic<uint32_t> uid{0};         // of what is created
+  const LowerMaker* lower_maker = nullptr;  // set by tier/ (cover_lower.h)
+  std::atomic<bool> keeps_room{false};      // room_request.h
+  void* handle = nullptr;                   // the C API's
+  std::atomic<uint32_t> uid{0};             // of what is created
   std::atomic<uint32_t> gid{0};
   [[nodiscard]] uint64_t owner() const {
     return uid.load(std::memory_order_relaxed) |

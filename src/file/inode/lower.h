@@ -37,4 +37,10 @@ class Lower {
   virtual std::shared_ptr<Remote> remote(uint64_t inode) = 0;
 };
 
+class FileSystem;
+// Makes the Lower of a file system that was attached without one, when tier/ is asked for it.
+struct LowerMaker {
+  std::unique_ptr<Lower> (*make)(FileSystem& fs);
+};
+
 }  // namespace cairn::file

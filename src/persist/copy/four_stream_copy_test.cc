@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "persist/core/backend.h"
+#include "persist/core/cpu.h"
 #include "support/copy_checks.h"
 
 namespace cairn::persist {

@@ -4,7 +4,7 @@
 
 #include "base/at_start.h"
 #include "base/cpu_features.h"
-#include "persist/core/backend.h"
+#include "persist/core/cpu.h"
 
 #if defined(__x86_64__)
 

@@ -13,8 +13,6 @@
 
 namespace cairn::persist {
 
-class Region;
-
 enum class WordOperation : uint8_t {
   store,
   compare_exchange,  // stores `value` if the word holds `expected`
@@ -24,56 +22,57 @@ enum class WordOperation : uint8_t {
   fetch_and,
 };
 
+// RegionState is the part of a region that its backend sees.
+class RegionState {
+ public:
+  explicit RegionState(size_t stream_min = SIZE_MAX, void* backend_state = nullptr)
+      : stream_min_(stream_min), backend_state_(backend_state) {}
+
+  // From which size copies into volatile memory may go past the cache (persist/copy/streaming.h).
+  [[nodiscard]] size_t stream_min() const { return stream_min_; }
+  // Returns what the caller of Region::open() passed for the backend.
+  [[nodiscard]] void* backend_state() const { return backend_state_; }
+  // Records the first errno of a failed write-back, which stays; 0 while there was none.
+  void note_writeback_error(int error) {
+    int none = 0;
+    __atomic_compare_exchange_n(&writeback_error_, &none, error, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+  }
+  [[nodiscard]] int writeback_error() const {
+    return __atomic_load_n(&writeback_error_, __ATOMIC_RELAXED);
+  }
+
+ private:
+  size_t stream_min_;
+  void* backend_state_;
+  int writeback_error_ = 0;
+};
+
 struct Backend {
   const char* name;
 
   // --- machine backends and recorders alike ---
   // Leave [to, to + size) holding the bytes, as flushed (contract 3). `to` lies in the mapping.
-  Status (*copy)(Region& region, uint8_t* to, const void* from, size_t size);
-  Status (*zero)(Region& region, uint8_t* to, size_t size);
+  Status (*copy)(RegionState& region, uint8_t* to, const void* from, size_t size);
+  Status (*zero)(RegionState& region, uint8_t* to, size_t size);
   // Never called on Granularity::none, except for recorders.
-  void (*flush)(Region& region, const void* address, size_t size, Site site);
-  Status (*fence)(Region& region, Site site);
+  void (*flush)(RegionState& region, const void* address, size_t size, Site site);
+  Status (*fence)(RegionState& region, Site site);
 
   // --- recorders only (the simulator): null means that words are stored by the machine ---
   // Performs `operation` and returns what the word held before.
-  uint64_t (*word)(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
+  uint64_t (*word)(RegionState& region, uint64_t* word, WordOperation operation, uint64_t value,
                    uint64_t expected);
 
   // Called by Region::close(); null if nothing refers to a region.
-  void (*forget)(Region& region);
+  void (*forget)(RegionState& region);
 
   // True if copies on volatile memory may go past the cache. Only these come here; Region does
   // smaller ones inline.
   bool streams;
 
   // Forgets this thread's flushes that were not fenced; null if flushes are not remembered.
-  void (*drop)(Region& region) = nullptr;
+  void (*drop)(RegionState& region) = nullptr;
 };
-
-// Returns the best machine backend for this CPU and granularity (Granularity::none included), never
-// null.
-const Backend* machine_backend(Granularity granularity);
-
-// The implementations behind machine_backend(). page_backend: msync (any CPU, any medium that is
-// mapped from a file). generic_backend: portable C++ for volatile memory.
-extern const Backend page_backend;
-extern const Backend generic_backend;
-// Returns the backend for this CPU, or for one with given features (tests); null on anything but
-// x86-64.
-struct X86Features {
-  bool avx2 = false;
-  bool avx512 = false;
-  bool clflushopt = false;
-  bool clwb = false;
-  bool sse4a = false;  // only AMD's processors have it
-};
-X86Features x86_features();
-const Backend* x86_64_backend(Granularity granularity);
-const Backend* x86_64_backend(Granularity granularity, X86Features features);
-
-// Performs `operation` with the CPU's own atomic instruction, for recorders, which act as well as
-// record.
-uint64_t perform(uint64_t* word, WordOperation operation, uint64_t value, uint64_t expected);
 
 }  // namespace cairn::persist

@@ -22,11 +22,6 @@ inline void prefetch_for_store(const void* address) {
 #endif
 }
 
-// True if a small write of a sequence should prefetch the memory of the next one. Intel's
-// prefetchers lose the sequence between two calls. AMD's do not, and requests slow them down
-// (prefetching_copy.h, for reads).
-extern const bool calls_fetch_ahead;
-
 class alignas(8) Word {
  public:
   Word() = default;

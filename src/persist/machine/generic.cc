@@ -4,25 +4,24 @@
 // serves non-volatile media here: msync() is correct on every mapping of a file, only slow.
 #include <cstring>
 
-#include "persist/core/backend.h"
-#include "persist/region/region.h"
+#include "persist/machine/machine.h"
 
 namespace cairn::persist {
 namespace {
 
-Status copy(Region&, uint8_t* to, const void* from, size_t size) {
+Status copy(RegionState&, uint8_t* to, const void* from, size_t size) {
   std::memcpy(to, from, size);
   return Status();
 }
 
-Status zero(Region&, uint8_t* to, size_t size) {
+Status zero(RegionState&, uint8_t* to, size_t size) {
   std::memset(to, 0, size);
   return Status();
 }
 
-void flush(Region&, const void*, size_t, Site) {}
+void flush(RegionState&, const void*, size_t, Site) {}
 
-Status fence(Region&, Site) { return Status(); }
+Status fence(RegionState&, Site) { return Status(); }
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "persist/copy/avx2_copy.h"
 #include "persist/copy/streaming.h"
-#include "persist/core/backend.h"
-#include "persist/region/region.h"
+#include "persist/machine/machine.h"
 
 namespace cairn::persist {
 namespace {
@@ -24,20 +24,21 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// Returns the nanoseconds for filling `region` in pieces, the quickest of some rounds, each on
+// Returns the nanoseconds for filling `target` in pieces, the quickest of some rounds, each on
 // flushed lines.
-uint64_t time_pieces(Region& region, const Backend& flusher, const uint8_t* source, size_t piece,
+uint64_t time_pieces(uint8_t* target, const Backend& flusher, const uint8_t* source, size_t piece,
                      bool streamed) {
+  RegionState state;
   uint64_t best = UINT64_MAX;
   for (int round = 0; round < rounds; ++round) {
-    flusher.flush(region, region.base(), measured_bytes, Site());
-    flusher.fence(region, Site()).ignore();
+    flusher.flush(state, target, measured_bytes, Site());
+    flusher.fence(state, Site()).ignore();
     uint64_t begin = now_ns();
     for (size_t at = 0; at < measured_bytes; at += piece) {
       if (streamed) {
-        flusher.copy(region, region.base() + at, source, piece).ignore();
+        flusher.copy(state, target + at, source, piece).ignore();
       } else {
-        copy_bytes(region.base() + at, source, piece);
+        copy_bytes(target + at, source, piece);
       }
     }
     best = std::min(best, now_ns() - begin);
@@ -57,22 +58,15 @@ size_t measure_stream_min() {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return default_stream_min;
-  RegionOptions options;
-  options.base = memory;
-  options.size = measured_bytes;
-  options.granularity = Granularity::cache_line;
-  options.large_pages = true;
+  auto* const target = static_cast<uint8_t*>(memory);
+  const uint8_t* source = target + measured_bytes;
   size_t found = SIZE_MAX;
-  Region region;
-  if (region.open(options, flusher, nullptr).ok()) {
-    const uint8_t* source = static_cast<uint8_t*>(memory) + measured_bytes;
-    // The loop goes from the largest size down to the first that gains nothing.
-    for (size_t piece = largest; piece >= smallest; piece /= 2) {
-      uint64_t cached = time_pieces(region, *flusher, source, piece, false);
-      uint64_t streamed = time_pieces(region, *flusher, source, piece, true);
-      if (streamed * 100 > cached * 97) break;
-      found = piece;
-    }
+  // The loop goes from the largest size down to the first that gains nothing.
+  for (size_t piece = largest; piece >= smallest; piece /= 2) {
+    uint64_t cached = time_pieces(target, *flusher, source, piece, false);
+    uint64_t streamed = time_pieces(target, *flusher, source, piece, true);
+    if (streamed * 100 > cached * 97) break;
+    found = piece;
   }
   munmap(memory, size);
   return found;

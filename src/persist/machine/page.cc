@@ -11,8 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "persist/core/backend.h"
-#include "persist/region/region.h"
+#include "persist/machine/machine.h"
 
 namespace cairn::persist {
 namespace {
@@ -21,7 +20,7 @@ constexpr uintptr_t page_mask = 4095;
 constexpr int note_capacity = 16;
 
 struct Note {
-  Region* region;
+  RegionState* region;
   uintptr_t begin;
   uintptr_t end;
 };
@@ -44,7 +43,7 @@ void write_back(const Note& note) {
   errno = saved;
 }
 
-void page_flush(Region& region, const void* address, size_t size, Site) {
+void page_flush(RegionState& region, const void* address, size_t size, Site) {
   if (size == 0) return;
   uintptr_t begin = reinterpret_cast<uintptr_t>(address) & ~page_mask;
   uintptr_t end = (reinterpret_cast<uintptr_t>(address) + size + page_mask) & ~page_mask;
@@ -68,7 +67,7 @@ void page_flush(Region& region, const void* address, size_t size, Site) {
   notes.count = notes.count + 1;
 }
 
-Status page_fence(Region& region, Site) {
+Status page_fence(RegionState& region, Site) {
   while (notes.count > 0) {
     const Note note = notes.list[notes.count - 1];
     notes.count = notes.count - 1;
@@ -80,19 +79,19 @@ Status page_fence(Region& region, Site) {
               "write-back of the pool to its file failed; what was written since is in doubt");
 }
 
-Status page_copy(Region& region, uint8_t* to, const void* from, size_t size) {
+Status page_copy(RegionState& region, uint8_t* to, const void* from, size_t size) {
   std::memcpy(to, from, size);
   page_flush(region, to, size, Site());
   return Status();
 }
 
-Status page_zero(Region& region, uint8_t* to, size_t size) {
+Status page_zero(RegionState& region, uint8_t* to, size_t size) {
   std::memset(to, 0, size);
   page_flush(region, to, size, Site());
   return Status();
 }
 
-void page_forget(Region& region) {
+void page_forget(RegionState& region) {
   for (int i = notes.count; i-- > 0;) {
     if (notes.list[i].region == &region) notes.list[i] = notes.list[--notes.count];
   }

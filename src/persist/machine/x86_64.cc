@@ -9,18 +9,16 @@
 // own sfence: a plain Word store after it must not overtake it. The fence() that follows finds
 // nothing left to wait for and costs next to nothing.
 #include "persist/core/backend.h"
+#include "persist/machine/machine.h"
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include <cstring>
 
-#include "base/at_start.h"
-#include "base/cpu_features.h"
+#include "persist/copy/avx2_copy.h"
 #include "persist/copy/streaming.h"
-#include "persist/region/region.h"
 
 namespace cairn::persist {
 namespace {
@@ -113,7 +111,7 @@ struct Machine {
     flush_lines(begin, begin + size);
   }
 
-  static bool goes_past_cache(const Region& region, const uint8_t* to, size_t size) {
+  static bool goes_past_cache(const RegionState& region, const uint8_t* to, size_t size) {
     if constexpr (in_cache) return size >= region.stream_min() && continues_stream(to, size);
     return size >= durable_past_cache;
   }
@@ -133,7 +131,7 @@ struct Machine {
     if (tail != 0) copy_cached(to + lines * line, from + lines * line, tail);
   }
 
-  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+  static Status copy(RegionState& region, uint8_t* to, const void* from, size_t size) {
     const auto* source = static_cast<const uint8_t*>(from);
     if (!goes_past_cache(region, to, size)) {
       copy_cached(to, source, size);
@@ -144,7 +142,7 @@ struct Machine {
     return Status();
   }
 
-  static Status zero(Region& region, uint8_t* to, size_t size) {
+  static Status zero(RegionState& region, uint8_t* to, size_t size) {
     if (!goes_past_cache(region, to, size)) {
       std::memset(to, 0, size);
       auto begin = reinterpret_cast<uintptr_t>(to);
@@ -165,12 +163,12 @@ struct Machine {
     return Status();
   }
 
-  static void flush(Region&, const void* address, size_t size, Site) {
+  static void flush(RegionState&, const void* address, size_t size, Site) {
     auto begin = reinterpret_cast<uintptr_t>(address);
     flush_lines(begin, begin + size);
   }
 
-  static Status fence(Region&, Site) {
+  static Status fence(RegionState&, Site) {
     _mm_sfence();
     return Status();
   }
@@ -198,79 +196,6 @@ struct Flavour {
 
 }  // namespace
 
-#if CAIRN_LIBC_KNOWS_CPU
-CAIRN_DATA_AT_START const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);
-CAIRN_DATA_AT_START const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
-#else
-const bool calls_fetch_ahead = true;
-const bool copies_wide = false;
-#endif
-
-[[gnu::target("avx2")]] void copy_wide(void* destination, const void* source, size_t size) {
-  constexpr size_t width = sizeof(__m256i);
-  auto* to = static_cast<uint8_t*>(destination);
-  const auto* from = static_cast<const uint8_t*>(source);
-  uint8_t* const to_end = to + size;
-  const uint8_t* const from_end = from + size;
-  // The bytes before the first aligned move are moved twice, and so are those before the last one.
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-  const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));
-  to += head;
-  from += head;
-  size -= head;
-  for (; size >= 4 * width; to += 4 * width, from += 4 * width, size -= 4 * width) {
-    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + width));
-    const __m256i c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 2 * width));
-    const __m256i d = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 3 * width));
-    auto* target = reinterpret_cast<__m256i*>(to);
-    _mm256_store_si256(target, a);
-    _mm256_store_si256(target + 1, b);
-    _mm256_store_si256(target + 2, c);
-    _mm256_store_si256(target + 3, d);
-  }
-  for (; size >= width; to += width, from += width, size -= width)
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to),
-                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to_end - width),
-                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_end - width)));
-}
-
-CAIRN_CODE_AT_START X86Features x86_features() {
-  X86Features features;
-#if CAIRN_LIBC_KNOWS_CPU
-  features.avx2 = CPU_FEATURE_ACTIVE(AVX2);
-  features.avx512 = CPU_FEATURE_ACTIVE(AVX512F);
-  features.clflushopt = CPU_FEATURE_PRESENT(CLFLUSHOPT);
-  features.clwb = CPU_FEATURE_PRESENT(CLWB);
-  features.sse4a = CPU_FEATURE_PRESENT(SSE4A);
-#else
-  // Not __builtin_cpu_supports: it has a constructor in every program that this is loaded into.
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  uint64_t enabled = 0;  // register states that the system saves
-  if (__get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0) {
-    uint32_t low = 0;
-    uint32_t high = 0;
-    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    enabled = static_cast<uint64_t>(high) << 32 | low;
-  }
-  constexpr uint64_t ymm = 0x6;
-  constexpr uint64_t zmm = 0xe6;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
-    features.avx2 = (b & bit_AVX2) != 0 && (enabled & ymm) == ymm;
-    features.avx512 = (b & bit_AVX512F) != 0 && (enabled & zmm) == zmm;
-    features.clflushopt = (b & bit_CLFLUSHOPT) != 0;
-    features.clwb = (b & bit_CLWB) != 0;
-  }
-  if (__get_cpuid(0x80000001, &a, &b, &c, &d) != 0) features.sse4a = (c & bit_SSE4a) != 0;
-#endif
-  return features;
-}
-
 const Backend* x86_64_backend(Granularity granularity, X86Features features) {
   if (granularity == Granularity::page) return &page_backend;
   if (features.avx512) return Flavour<stream_avx512>::pick(granularity, features);
@@ -287,10 +212,6 @@ const Backend* x86_64_backend(Granularity granularity) {
 #else
 
 namespace cairn::persist {
-const bool calls_fetch_ahead = true;
-const bool copies_wide = false;
-void copy_wide(void* to, const void* from, size_t size) { std::memcpy(to, from, size); }
-X86Features x86_features() { return X86Features(); }
 const Backend* x86_64_backend(Granularity, X86Features) { return nullptr; }
 const Backend* x86_64_backend(Granularity) { return nullptr; }
 }  // namespace cairn::persist

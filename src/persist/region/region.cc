@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "persist/copy/streaming.h"
+#include "persist/machine/machine.h"
 #include "persist/region/write_window.h"
 
 namespace cairn::persist {
@@ -46,16 +47,16 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   granularity_ = options.granularity;
   writable_ = options.writable;
   backend_ = backend;
-  backend_state_ = backend_state;
   recorded_ = backend->word != nullptr;
   must_flush_ = recorded_ || granularity_ != Granularity::none;
-  stream_min_ = SIZE_MAX;
+  size_t stream_min = SIZE_MAX;
   if (backend->streams) {
-    stream_min_ =
+    stream_min =
         std::max<size_t>(options.stream_min != 0 ? options.stream_min : default_stream_min, 64);
   }
+  state_ = RegionState(stream_min, backend_state);
   inline_copy_limit_ =
-      static_cast<uint32_t>(std::min<size_t>(stream_min_ - 1, first_touch::chunk_size));
+      static_cast<uint32_t>(std::min<size_t>(stream_min - 1, first_touch::chunk_size));
   if (must_flush_) inline_copy_limit_ = 0;
   // The kernel's copy into a dax file may rest on file-system metadata that only fsync makes
   // durable, so non-volatile memory is always written through the mapping.
@@ -73,7 +74,7 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
 
 void Region::close() {
   if (base_ == nullptr) return;
-  if (backend_->forget != nullptr) backend_->forget(*this);
+  if (backend_->forget != nullptr) backend_->forget(state_);
   first_touch::destroy_table(warmth_table_, size_);
   warmth_table_ = nullptr;
   warmth_ = nullptr;
@@ -82,9 +83,8 @@ void Region::close() {
   size_ = 0;
   fd_ = -1;
   backend_ = nullptr;
-  backend_state_ = nullptr;
+  state_ = RegionState();
   untouched_chunk_ = UINT64_MAX;
-  writeback_error_ = 0;
   recorded_ = must_flush_ = false;
 }
 
@@ -123,7 +123,7 @@ Status Region::copy_untouched(uint64_t offset, const void* source, size_t size) 
   else
     first = 0;
   if (first == size) return Status();
-  return backend_->copy(*this, base_ + offset + first, from + first, size - first);
+  return backend_->copy(state_, base_ + offset + first, from + first, size - first);
 }
 
 Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
@@ -136,7 +136,7 @@ Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
     if (writes_through_kernel(offset, piece)) {
       CAIRN_TRY(kernel_write(offset, from, piece));
     } else {
-      CAIRN_TRY(backend_->copy(*this, base_ + offset, from, piece));
+      CAIRN_TRY(backend_->copy(state_, base_ + offset, from, piece));
     }
     if (!was_warm) charge(offset, piece);
     offset += piece;
@@ -156,7 +156,7 @@ Status Region::zero_general(uint64_t offset, size_t size) {
       piece = std::min(piece, sizeof zeros);
       CAIRN_TRY(kernel_write(offset, zeros, piece));
     } else {
-      CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
+      CAIRN_TRY(backend_->zero(state_, base_ + offset, piece));
     }
     if (!was_warm) charge(offset, piece);
     offset += piece;
@@ -202,7 +202,7 @@ Status Region::kernel_write(uint64_t offset, const uint8_t* source, size_t size)
     left -= static_cast<size_t>(done);
   }
   errno = saved;
-  if (must_flush_) backend_->flush(*this, base_ + begin, size, Site::here());
+  if (must_flush_) backend_->flush(state_, base_ + begin, size, Site::here());
   return Status();
 }
 
@@ -241,13 +241,5 @@ Status Region::populate(uint64_t offset, size_t size) {
   }
   return Status();
 }
-
-void Region::note_writeback_error(int error) {
-  int none = 0;
-  __atomic_compare_exchange_n(&writeback_error_, &none, error, false, __ATOMIC_RELAXED,
-                              __ATOMIC_RELAXED);
-}
-
-int Region::writeback_error() const { return __atomic_load_n(&writeback_error_, __ATOMIC_RELAXED); }
 
 }  // namespace cairn::persist

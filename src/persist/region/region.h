@@ -146,7 +146,7 @@ class Region {
       if (size >= first_touch::large_page_kernel_min && is_untouched(offset)) [[unlikely]]
         return copy_untouched(offset, source, size);
       const SharedBytes shared;
-      return backend_->copy(*this, base_ + offset, source, size);
+      return backend_->copy(state_, base_ + offset, source, size);
     }
     return copy_general(offset, source, size);
   }
@@ -188,18 +188,18 @@ class Region {
   // --- durability ---
   void flush(const void* address, size_t size, Site site = Site::here()) {
     if (must_flush_) [[unlikely]]
-      backend_->flush(*this, address, size, site);
+      backend_->flush(state_, address, size, site);
   }
   Status fence(Site site = Site::here()) {
     if (must_flush_) [[unlikely]]
-      return backend_->fence(*this, site);
+      return backend_->fence(state_, site);
     return Status();
   }
 
   // Forgets this thread's flushes: they need not arrive with its next fence, because the whole
   // medium will be written back.
   void drop_flushes() {
-    if (must_flush_ && backend_->drop != nullptr) backend_->drop(*this);
+    if (must_flush_ && backend_->drop != nullptr) backend_->drop(state_);
   }
 
   // Populates [offset, offset + size) for this process now (MADV_POPULATE_WRITE); progress bars and
@@ -213,12 +213,9 @@ class Region {
   // Notes that the chunk at `offset` has untouched pages with memory reserved for them.
   void note_untouched(uint64_t offset);
 
-  // --- for backends ---
-  [[nodiscard]] size_t stream_min() const { return stream_min_; }
-  [[nodiscard]] void* backend_state() const { return backend_state_; }
   // Records the first errno of a failed write-back, which stays; 0 while there was none.
-  void note_writeback_error(int error);
-  [[nodiscard]] int writeback_error() const;
+  void note_writeback_error(int error) { state_.note_writeback_error(error); }
+  [[nodiscard]] int writeback_error() const { return state_.writeback_error(); }
 
  private:
   // Larger reads check each chunk that they touch; the check costs them nothing.
@@ -241,7 +238,7 @@ class Region {
   Status copy_untouched(uint64_t offset, const void* source, size_t size);
   [[nodiscard]] first_touch::MappedMemory place() const;
   uint64_t record(Word& word, WordOperation operation, uint64_t value, uint64_t expected) {
-    return backend_->word(*this, &word.value_, operation, value, expected);
+    return backend_->word(state_, &word.value_, operation, value, expected);
   }
   Status copy_general(uint64_t offset, const void* source, size_t size);
   Status zero_general(uint64_t offset, size_t size);
@@ -262,16 +259,14 @@ class Region {
   const Backend* backend_ = nullptr;
   size_t size_ = 0;
 
-  void* backend_state_ = nullptr;
   uint64_t fd_offset_ = 0;
   size_t kernel_read_min_ = SIZE_MAX;
   size_t kernel_write_min_ = SIZE_MAX;
   bool keeps_faulting_ = false;  // page cache: after each write-back a store faults again
-  size_t stream_min_ = SIZE_MAX;
+  RegionState state_;
   uint16_t* warmth_table_ = nullptr;       // owned, or null
   uint64_t untouched_chunk_ = UINT64_MAX;  // large pages: the one that was reserved last
   int fd_ = -1;
-  int writeback_error_ = 0;
   bool writable_ = false;
 };
 

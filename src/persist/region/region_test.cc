@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "persist/core/backend.h"
+#include "persist/machine/machine.h"
 
 namespace cairn::persist {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/coarse_clock.h"
 #include "file/inode/attributes.h"
 #include "pool/lanes/lock.h"
+#include "tier/record/locate.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -124,7 +125,7 @@ bool is_set_back(int64_t since) {
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   constexpr uint64_t seconds = 10;
   const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
-  const int failed = lower_of(fs).raise_newest(directory, until).code();
+  const int failed = raise_newest(fs, directory, until).code();
   // If this fails and the drain is killed, later removals of the directory are more careful than
   // they need be. Nothing else depends on it.
   return failed == ESTALE || failed == ENOENT ? 0 : until;

@@ -37,7 +37,7 @@ struct CopiedFrom {
   uint64_t change_time = 0;
   uint64_t drained = 0;  // Inode::drained
 };
-// Of a file that lower has already.
+// Returns the state to note for a file that lower has already.
 inline CopiedFrom counts_as_drained(const file::Map& map) {
   const uint64_t drained = map.inode->drained.load();
   return {drained, drained};

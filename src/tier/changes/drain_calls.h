@@ -22,7 +22,7 @@ struct DrainReport {
   uint64_t postponed_bytes = 0;  // that a drain would write for them
 };
 
-// Which files a drain leaves to a later one because programs still use them.
+// WhileRunning says which files a drain leaves to a later one because programs still use them.
 struct WhileRunning {
   uint64_t quiet_ns = 0;                   // drains a file that has not changed for so long
   bool only_closed = true;                 // and that no process has open, whatever its mode

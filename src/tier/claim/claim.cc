@@ -358,7 +358,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
       continue;
     }
     if (other.host == own.host && may_be_followed(fd.get(), uid, request.owner) &&
-        is_void(other, own, directory)) {
+        is_void(other, own, directory, holds_data_of(fs))) {
       int64_t brought = 0;  // ignored: the cover has ended, and its files hold up no new one
       const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
@@ -402,7 +402,8 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
   if (read < 0) return unreadable(read, path);
   const Claim claim = claim_of(text);
   const Claim own = own_claim(fs, "");
-  if (claim.uuid == own.uuid || (claim.host == own.host && is_void(claim, own, path)))
+  if (claim.uuid == own.uuid ||
+      (claim.host == own.host && is_void(claim, own, path, holds_data_of(fs))))
     return Status();
   return fail(
       ELOOP, "%s is covered itself, by %s (see %s, which belongs to %s); covers do not nest",
@@ -446,7 +447,7 @@ Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string&
       return other.uuid == claim.uuid;  // it became the claim while the names were read
     });
     if (is_known || claim.uuid == own.uuid) continue;
-    if (claim.host == own.host && is_void(claim, own, directory)) continue;
+    if (claim.host == own.host && is_void(claim, own, directory, holds_data_of(fs))) continue;
     claims.push_back(std::move(claim));
   }
   return claims;
@@ -476,7 +477,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   return brought_back(brought, directory);
 }
 
-Status free_claim(const std::string& directory, bool forced) {
+Status free_claim(const std::string& directory, bool forced, HoldsData holds_data) {
   const int64_t opened = lower_base(directory, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
@@ -487,7 +488,7 @@ Status free_claim(const std::string& directory, bool forced) {
   if (read < 0) return unreadable(read, directory);
   const Claim claim = claim_of(text);
   const Claim own = claim_of_host();
-  const bool gone = claim.host == own.host && is_void(claim, own, directory);
+  const bool gone = claim.host == own.host && is_void(claim, own, directory, holds_data);
   if (!gone && (!forced || pool_is_here(claim, own))) return busy(claim, directory);
   int64_t brought = 0;
   const int64_t removed = remove_void(fd.get(), no_owner, text, &brought);

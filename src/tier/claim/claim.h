@@ -16,12 +16,14 @@
 
 #include "file/inode/file_system.h"
 #include "tier/claim/claim_text.h"
+#include "tier/lower/lower.h"
 #include "tier/system/same_directory.h"
 
 namespace cairn::tier {
 
 // Is a claim with this host's name void? If that is unknown, no.
-bool is_void(const Claim& claim, const Claim& own, const std::string& directory);
+bool is_void(const Claim& claim, const Claim& own, const std::string& directory,
+             HoldsData holds_data);
 // Is the pool that the claim names at its path here? If that is unknown, yes.
 bool pool_is_here(const Claim& claim, const Claim& own);
 
@@ -66,6 +68,6 @@ Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string&
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner);
 // Removes a claim whose pool is gone. ENOENT: there is no claim. EBUSY: its pool is here, or may be
 // elsewhere; `forced`: it is not elsewhere.
-Status free_claim(const std::string& directory, bool forced);
+Status free_claim(const std::string& directory, bool forced, HoldsData holds_data);
 
 }  // namespace cairn::tier

@@ -13,6 +13,7 @@
 #include "tier/drain/undrained.h"
 #include "tier/lower/lower.h"
 #include "tier/record/journal.h"
+#include "tier/record/locate.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
 #include "tier/record/wipe.h"
@@ -40,7 +41,7 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, cons
   if (!top.ok()) return top.status();
   if (*top == 0) return fail(EIO, "%s: its cover has a record and no directory", path.c_str());
   cover->top = *top;
-  if (needs_lower) CAIRN_TRY(lower_of(fs).cover_of_top(cover->top).status());
+  if (needs_lower) CAIRN_TRY(cover_of_top(fs, cover->top).status());
   if (when_alone) {
     CAIRN_TRY_ASSIGN(others, has_other_members(*cover));
     if (!others) CAIRN_TRY(when_alone(*cover));

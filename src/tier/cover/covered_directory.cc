@@ -9,6 +9,7 @@
 #include "tier/cover/make_cover.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/locate.h"
 #include "tier/record/parts.h"
 #include "tier/record/records_directory.h"
 
@@ -151,7 +152,7 @@ Status confirm(const Cover& cover, bool copy_counts, const Notice& notice) {
   CAIRN_TRY_ASSIGN(found, look_at_path(fs, *record, &device));
   if (!is_another(found) || (found == Covered::copy && copy_counts)) {
     const CoverRecord before = *record;
-    CAIRN_TRY(lower_of(fs).confirm_device(cover.top, cover.path, device));
+    CAIRN_TRY(confirm_device(fs, cover.top, cover.path, device));
     CAIRN_TRY(note_lost_records(fs, cover.path, &*record));
     bool is_claimed = true;
     if (found == Covered::unclaimed || found == Covered::copy) {

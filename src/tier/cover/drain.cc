@@ -10,11 +10,20 @@
 #include "tier/claim/claim_aside.h"
 #include "tier/claim/claim_text.h"
 #include "tier/cover/covered_directory.h"
-#include "tier/drain/drain_state.h"
+#include "tier/drain/drain_directory.h"
+#include "tier/drain/drain_file.h"
+#include "tier/drain/drain_link.h"
+#include "tier/drain/drain_together.h"
+#include "tier/drain/finish.h"
 #include "tier/drain/plan.h"
 #include "tier/lower/beneath.h"
 #include "tier/record/journal.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/moved_directory.h"
+#include "tier/replace/publish.h"
+#include "tier/replace/while_running.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -160,7 +169,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   file::FileSystem& fs = *cover.fs;
   auto lock = lock_drain(fs, cover.name);
   if (!lock.ok()) return lock.status();
-  auto known = lower_of(fs).cover_of_top(cover.top);
+  auto known = cover_of_top(fs, cover.top);
   if (!known.ok()) return known.status();
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);

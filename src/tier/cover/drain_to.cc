@@ -15,13 +15,14 @@
 #include "tier/claim/kept_directory.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover/nesting.h"
-#include "tier/drain/drain_state.h"
 #include "tier/drain/undrained.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower_base.h"
 #include "tier/record/attributes.h"
+#include "tier/record/locate.h"
 #include "tier/record/parts.h"
 #include "tier/record/record.h"
+#include "tier/replace/drain_state.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
@@ -443,7 +444,7 @@ Status find_elsewhere(Cover& cover, const std::string& elsewhere, DrainToReport*
                 report->path.c_str());
   if (own.code() != ENOENT) return own.status();
   cover.path = report->path;
-  return lower_of(fs).move_cover(cover.top, cover.path);
+  return move_cover(fs, cover.top, cover.path);
 }
 
 Status drain_to(Cover& cover, const DrainCalls& calls, DrainToReport* report) {

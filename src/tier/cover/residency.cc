@@ -9,10 +9,11 @@
 #include "file/namespace/names.h"
 #include "pool/lanes/seats.h"
 #include "tier/cover/drain.h"
-#include "tier/drain/drain_state.h"
 #include "tier/lower/beneath.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/locate.h"
+#include "tier/replace/drain_state.h"
 
 namespace cairn::tier {
 namespace {
@@ -83,7 +84,7 @@ Result<bool> is_in_lower(const Cover& cover, const CoveredName& name) {
   if (!entry.has_lower) return false;
   const Home home = home_of(fs, name);
   if (home != Home::unfinished) return home == Home::there;
-  CAIRN_TRY_ASSIGN(known, lower_of(fs).cover_of_top(cover.top));
+  CAIRN_TRY_ASSIGN(known, cover_of_top(fs, cover.top));
   if (known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   CAIRN_TRY_ASSIGN(path, path_in_lower(cover, name, entry));
   const int64_t base = lower_base(cover.path);

@@ -5,16 +5,21 @@
 // A copy may take minutes, in which programs may write the file. So the ImportLock, for which they
 // would wait, is held only while the new file gets the name. Whatever has changed until then, in
 // the pool or in lower, makes the drain look again.
+#include "tier/drain/drain_anew.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
 #include "file/inode/file_system.h"
-#include "tier/drain/drain_state.h"
 #include "tier/drain/plan.h"
+#include "tier/drain/write_aside.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
+#include "tier/replace/while_running.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

@@ -1,5 +1,7 @@
 // Makes in lower the directories that are new in the pool, were moved there, or were removed in
 // lower.
+#include "tier/drain/drain_directory.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "tier/drain/drain_state.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/remove.h"
+#include "tier/replace/replaced_backup.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

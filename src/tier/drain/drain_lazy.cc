@@ -1,5 +1,7 @@
 // Drains a file whose bytes still lie in lower, but whose mode, owner, times or attributes were
 // changed.
+#include "tier/drain/drain_lazy.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,11 +9,15 @@
 #include <algorithm>
 
 #include "file/inode/attributes.h"
-#include "tier/drain/drain_state.h"
+#include "tier/drain/drain_anew.h"
+#include "tier/drain/write_aside.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
+#include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -175,7 +181,7 @@ Status remember_attributes(const DrainName& item, int fd, uint64_t rights) {
   // The end of this drain must not lower that time.
   uint64_t& newest = item.state.looked[item.where.inode];
   newest = std::max(newest, sys::ctime_of(st));
-  return item.state.lower.raise_newest(item.where.inode, sys::ctime_of(st));
+  return raise_newest(item.state.fs, item.where.inode, sys::ctime_of(st));
 }
 
 // The caller holds the ImportLock.

@@ -1,10 +1,14 @@
 // Drains files with several names in the pool: writes each once, and links the other names to it in
 // lower.
+#include "tier/drain/drain_link.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "file/inode/pins.h"
-#include "tier/drain/drain_state.h"
+#include "tier/replace/clear_name.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"

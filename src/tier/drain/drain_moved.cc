@@ -1,6 +1,8 @@
 // Drains files that were drained before and then renamed: lower's file gets a link under the new
 // name, and nothing is copied. The old name is removed, as all removed names are, at the end of a
 // drain that could do everything.
+#include "tier/drain/drain_moved.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -9,7 +11,9 @@
 #include "file/namespace/moved.h"
 #include "file/namespace/names.h"
 #include "pool/lanes/lock.h"
-#include "tier/drain/drain_state.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/moved_directory.h"
+#include "tier/replace/publish.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"

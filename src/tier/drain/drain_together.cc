@@ -1,15 +1,19 @@
 // Drains small files of one directory together: writes them under temporary names, makes all of
 // them durable concurrently, and then gives each its name. An fsync waits some 5 ms for the disk,
 // and a copy takes 50 us, so one fsync after the other would take most of the time.
+#include "tier/drain/drain_together.h"
+
 #include <pthread.h>
 #include <signal.h>  // NOLINT: pthread_sigmask
 #include <sys/stat.h>
 
 #include <array>
 #include <atomic>
-#include <cstring>
 
-#include "tier/drain/drain_state.h"
+#include "tier/drain/drain_file.h"
+#include "tier/drain/write_aside.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/publish.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -58,32 +62,17 @@ class AtOnce {
 
 }  // namespace
 
-// Puts the number into the last two digits. The name keeps the form by which leftovers are found.
-std::string numbered_aside(const std::string& aside, size_t number) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string name = aside;
-  name[name.size() - 2] = digits[number / 16];
-  name[name.size() - 1] = digits[number % 16];
-  return name;
-}
-
-void remove_aside(int directory, const std::string& aside) {
-  if (aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0) return;
-  sys::unlinkat(directory, aside.c_str(), 0);
-  for (size_t i = 0; i < most_aside; ++i)
-    sys::unlinkat(directory, numbered_aside(aside, i).c_str(), 0);
-}
-
 bool Together::suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                      const file::Map& map) {
   const file::Inode& inode = *map.inode;
-  return S_ISREG(inode.mode.load()) && inode.links.load() == 1 && inode.size.load() <= largest &&
-         (inode.flags.load() & format::flag_lazy) == 0 && !is_drained(fs, where, listed, map);
+  return S_ISREG(inode.mode.load()) && inode.links.load() == 1 &&
+         inode.size.load() <= largest_together && (inode.flags.load() & format::flag_lazy) == 0 &&
+         !is_drained(fs, where, listed, map);
 }
 
 void Together::add(const file::Listed& listed, const file::Map& map) {
   const uint64_t size = map.inode->size.load();
-  if (files_.size() == most_aside || bytes_ + size > most_bytes) drain();
+  if (files_.size() == most_aside || bytes_ + size > most_bytes_together) drain();
   files_.push_back({listed, map});
   bytes_ += size;
 }

@@ -14,9 +14,10 @@
 #include "file/space/evict.h"
 #include "pool/lanes/lock.h"
 #include "pool/space/space.h"
-#include "tier/drain/drain_state.h"
-#include "tier/lower/lower.h"
+#include "tier/record/locate.h"
+#include "tier/replace/drain_state.h"
 #include "tier/stage/at_home.h"
+#include "tier/stage/stage.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -29,17 +30,16 @@ Status not_drained(uint64_t number) {
               static_cast<unsigned long long>(number));
 }
 
-}  // namespace
-
-Status LowerTree::look_for_eviction(const file::Map& map, file::Evictable* seen) {
+// Reads what lower has of a file that may be evicted.
+Status look_for_eviction(file::FileSystem& fs, const file::Map& map, file::Evictable* seen) {
   seen->generation = map.inode->generation.load();
-  seen->change_time = change_time(fs_, map);
+  seen->change_time = change_time(fs, map);
   seen->size = map.inode->size.load();
   if (map.inode->drained.load() != seen->change_time) return not_drained(map.number);
-  const auto name = name_at_home(fs_, map);
+  const auto name = name_at_home(fs, map);
   if (!name) return not_drained(map.number);
-  if (!is_directory_at_home(fs_, map.inode->lower_parent.load())) return not_drained(map.number);
-  CAIRN_TRY_ASSIGN(place, locate(map.number));
+  if (!is_directory_at_home(fs, map.inode->lower_parent.load())) return not_drained(map.number);
+  CAIRN_TRY_ASSIGN(place, locate(fs, map.number));
   // Opens the file, as every later read does: a file that this user cannot read must stay.
   sys::FileStat st = {};
   CAIRN_TRY_ASSIGN(file, open_file(place, &st));
@@ -54,29 +54,31 @@ Status LowerTree::look_for_eviction(const file::Map& map, file::Evictable* seen)
   return Status();
 }
 
-Status LowerTree::evict(uint64_t number, uint64_t* blocks) {
+}  // namespace
+
+Status evict(file::FileSystem& fs, uint64_t number, uint64_t* blocks) {
   *blocks = 0;
-  CAIRN_TRY(fs_.pool.check_writable());
-  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, number));
+  CAIRN_TRY(fs.pool.check_writable());
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, number));
   const file::Map map{inode, number};
   if (!S_ISREG(inode->mode.load()))
     return fail(EINVAL, "inode %llu: not a regular file", static_cast<unsigned long long>(number));
   if (file::is_lazy(*inode)) return Status();
   file::Evictable seen;
-  CAIRN_TRY(look_for_eviction(map, &seen));
+  CAIRN_TRY(look_for_eviction(fs, map, &seen));
   uint64_t held = 0;
   {
-    const pool::SeatGuard seat(fs_.pool);
-    if (!seat.ok()) return pool::no_seat(fs_.pool);
-    held = file::held_blocks(fs_.pool, map, map.inode->size.load());
+    const pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    held = file::held_blocks(fs.pool, map, map.inode->size.load());
   }
-  CAIRN_TRY(file::evict(fs_, map, seen, [&] {
-    return is_directory_at_home(fs_, map.inode->lower_parent.load()) ? Status()
-                                                                     : not_drained(number);
+  CAIRN_TRY(file::evict(fs, map, seen, [&] {
+    return is_directory_at_home(fs, map.inode->lower_parent.load()) ? Status()
+                                                                    : not_drained(number);
   }));
   *blocks = held;
-  pool::SeatGuard seat(fs_.pool);
-  if (seat.ok()) file::reclaim_some(fs_, *seat);
+  pool::SeatGuard seat(fs.pool);
+  if (seat.ok()) file::reclaim_some(fs, *seat);
   return Status();
 }
 
@@ -129,7 +131,7 @@ static std::vector<Candidate> candidates(file::FileSystem& fs, uint64_t numbers,
   return found;
 }
 
-uint64_t LowerTree::evict_oldest(uint64_t blocks) {
+uint64_t Evictor::evict_oldest(uint64_t blocks) {
   const uint64_t begun = fine_monotonic_ns();
   const uint64_t numbers = fs_.pool.state->itable_blocks.load() * format::inodes_per_block;
   uint64_t at = std::min(next_to_evict_.load(), numbers - 1);
@@ -137,7 +139,7 @@ uint64_t LowerTree::evict_oldest(uint64_t blocks) {
   for (uint64_t looked = 0; looked < numbers && freed < blocks; looked += most_at_once) {
     for (const Candidate& one : candidates(fs_, numbers, &at)) {
       uint64_t held = 0;
-      if (evict(one.number, &held).ok()) freed += held;
+      if (evict(fs_, one.number, &held).ok()) freed += held;
       if (freed >= blocks || (freed != 0 && fine_monotonic_ns() - begun > longest_ns)) break;
     }
     if (freed != 0 && fine_monotonic_ns() - begun > longest_ns) break;
@@ -148,7 +150,7 @@ uint64_t LowerTree::evict_oldest(uint64_t blocks) {
   return freed;
 }
 
-bool LowerTree::evict_some(uint64_t bytes, bool has_drained) {
+bool Evictor::evict_some(uint64_t bytes, bool has_drained) {
   if (fs_.pool.read_only || !file::check_evicts(fs_.pool).ok()) return false;
   if (!has_drained && fine_monotonic_ns() < rest_until_.load()) return false;
   const pool::SeatGuard seat(fs_.pool, pool::SeatGuard::OnlyLocks());
@@ -172,11 +174,5 @@ bool LowerTree::evict_some(uint64_t bytes, bool has_drained) {
   pool::release(fs_.pool, lock);
   return waited || freed != 0;
 }
-
-Status evict(file::FileSystem& fs, uint64_t inode, uint64_t* blocks) {
-  return lower_of(fs).evict(inode, blocks);
-}
-
-Status stage(file::FileSystem& fs, uint64_t inode) { return lower_of(fs).stage(inode); }
 
 }  // namespace cairn::tier

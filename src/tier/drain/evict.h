@@ -1,11 +1,12 @@
 // Evicts files of the pool that need no room there, because lower has the same bytes.
 //
 // A file may be evicted if it is drained and at home (changes.cc): lower has its bytes, synced and
-// readable by this process, at the path by which the pool finds a lazy file (LowerTree::locate). It
+// readable by this process, at the path by which the pool finds a lazy file (locate.h). It
 // has one name, no process has it mapped, and it has not changed since the drain
 // (file/space/evict.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "file/inode/file_system.h"
@@ -18,7 +19,22 @@ namespace cairn::tier {
 // EAGAIN: another process holds its lock. EOPNOTSUPP: an earlier version created the pool. Other
 // errors are those of lower.
 Status evict(file::FileSystem& fs, uint64_t inode, uint64_t* blocks);
-// Copies a lazy file into the pool; does nothing if it is there. Fails as a write to it does.
-Status stage(file::FileSystem& fs, uint64_t inode);
+
+// Evicts for callers that need room. Each attached pool has one.
+class Evictor {
+ public:
+  explicit Evictor(file::FileSystem& fs) : fs_(fs) {}
+  // Implements file::Lower.
+  bool evict_some(uint64_t bytes, bool has_drained);
+
+ private:
+  // Evicts files until so many blocks are free, or no more files can be evicted. The number of
+  // blocks.
+  uint64_t evict_oldest(uint64_t blocks);
+
+  file::FileSystem& fs_;
+  std::atomic<uint64_t> next_to_evict_{0};  // inode number: where the last search ended
+  std::atomic<uint64_t> rest_until_{0};     // ns of the monotonic clock: no search until then
+};
 
 }  // namespace cairn::tier

@@ -1,4 +1,6 @@
 // The last walk of a drain: removals, then modes and times of directories, from the leaves up.
+#include "tier/drain/finish.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -8,10 +10,12 @@
 #include "base/saved_failure.h"
 #include "file/inode/attributes.h"
 #include "file/namespace/tree.h"
-#include "tier/drain/drain_state.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/record/attributes.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_state.h"
+#include "tier/replace/remove.h"
+#include "tier/replace/replaced_backup.h"
 #include "tier/system/listing.h"
 #include "tier/system/temp_file.h"
 

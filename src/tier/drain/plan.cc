@@ -8,7 +8,10 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/moved.h"
 #include "tier/changes/changes.h"
+#include "tier/drain/drain_link.h"
 #include "tier/lower/beneath.h"
+#include "tier/replace/moved_directory.h"
+#include "tier/replace/unknown_entries.h"
 
 namespace cairn::tier {
 namespace {
@@ -23,9 +26,9 @@ uint64_t most_room(const DrainState& state, const Plan& plan) {
     running += file.size;
     peak = std::max(peak, running);
     if (state.moved_from.count(file.name) == 0) running -= std::min(running, file.freed);
-    if (file.freed != 0 && file.size <= Together::largest) small += file.size;
+    if (file.freed != 0 && file.size <= largest_together) small += file.size;
   }
-  return peak + std::min(small, Together::most_bytes);
+  return peak + std::min(small, most_bytes_together);
 }
 
 bool is_there_already(const DrainState* state, const Where& where, const file::Listed& listed) {

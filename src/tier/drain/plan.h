@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "file/namespace/tree.h"
-#include "tier/drain/drain_state.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_state.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
 
-// What a drain would write.
+// Plan lists what a drain would write.
 struct Plan {
   struct File {
     uint64_t size;

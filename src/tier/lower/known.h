@@ -1,6 +1,7 @@
 // Known: where a covered directory lies, and what holds for the files in it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +15,23 @@ struct Known {
   uint64_t device = 0;      // of the covered directory
   bool keeps_birth = true;  // sys::keeps_birth() there
   Known* next = nullptr;
+};
+
+// The covers of one attached pool that this process knows. An element never changes, so the list
+// needs no lock, and fork needs no handler.
+class KnownCovers {
+ public:
+  KnownCovers() = default;
+  ~KnownCovers();
+  KnownCovers(const KnownCovers&) = delete;
+  KnownCovers& operator=(const KnownCovers&) = delete;
+
+  // The one that was added last, for top and generation of an inode; null if there is none.
+  [[nodiscard]] const Known* find(uint64_t top, uint64_t generation) const;
+  const Known* add(const Known& known);
+
+ private:
+  std::atomic<Known*> first_{nullptr};
 };
 
 }  // namespace cairn::tier

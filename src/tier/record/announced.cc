@@ -1,11 +1,12 @@
-// Recognises a lazy file whose times in lower a killed drain has set. The pool remembers the old
-// times, and the journal announces the new ones.
+#include "tier/record/announced.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
 #include "tier/record/journal.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
@@ -32,10 +33,10 @@ bool is_about(const JournalRecord& record, const Place& place, const file::Map& 
 
 }  // namespace
 
-Status LowerTree::take_announced(const file::Map& map) {
-  CAIRN_TRY_ASSIGN(place, locate(map.number));
+Status take_announced(file::FileSystem& fs, const file::Map& map) {
+  CAIRN_TRY_ASSIGN(place, locate(fs, map.number));
   if (place.parent == 0) return Status(ESTALE);
-  CAIRN_TRY_ASSIGN(record, announced_in(fs_, place.cover->top));
+  CAIRN_TRY_ASSIGN(record, announced_in(fs, place.cover->top));
   if (!is_about(record, place, map)) return Status(ESTALE);
   const int64_t opened = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (opened < 0) return sys::failed(opened, "open", place.path);
@@ -47,9 +48,9 @@ Status LowerTree::take_announced(const file::Map& map) {
   // The pool must not rely on times that a power loss can undo.
   if (const int64_t result = sys::fsync(fd.get()); result < 0)
     return sys::failed(result, "fsync", place.path);
-  CAIRN_TRY_ASSIGN(parent, file::live_inode(fs_, place.parent));
+  CAIRN_TRY_ASSIGN(parent, file::live_inode(fs, place.parent));
   const file::Witness witness = witness_of(*place.cover, st);
-  return set_witness(fs_, {parent, place.parent}, place.name, &witness);
+  return set_witness(fs, {parent, place.parent}, place.name, &witness);
 }
 
 }  // namespace cairn::tier

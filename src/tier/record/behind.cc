@@ -8,6 +8,7 @@
 
 #include "file/inode/attributes.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/locate.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -19,7 +20,7 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
                                  std::vector<uint64_t>* below) {
   CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, number));
   if (file::is_lazy(*inode)) return false;
-  const auto located = lower_of(fs).locate(number);
+  const auto located = locate(fs, number);
   if (located.code() == ESTALE) return false;  // it was moved out of a directory that was removed
   CAIRN_TRY(located.status());
   const Place& place = *located;

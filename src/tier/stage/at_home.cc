@@ -1,6 +1,7 @@
 #include "tier/stage/at_home.h"
 
 #include "tier/lower/lower.h"
+#include "tier/record/locate.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -25,7 +26,7 @@ std::optional<std::string> home_of_directory(file::FileSystem& fs, uint64_t dire
     if (!inode.ok()) return std::nullopt;
     const uint64_t parent = (*inode)->lower_parent.load();
     if (parent == 0) {
-      auto cover = lower_of(fs).cover_of_top(at);
+      auto cover = cover_of_top(fs, at);
       return cover.ok() && *cover != nullptr ? std::optional(path) : std::nullopt;
     }
     const auto name = name_at_home(fs, {*inode, at});

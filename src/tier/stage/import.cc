@@ -1,4 +1,5 @@
-// Imports the names of a lazy directory from lower. The new inodes are lazy.
+#include "tier/stage/import.h"
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -8,31 +9,17 @@
 #include "file/inode/attributes.h"
 #include "file/inode/xattr.h"
 #include "file/namespace/names.h"
-#include "pool/lanes/lock.h"
 #include "tier/claim/claim.h"
+#include "tier/lower/import_lock.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
 #include "tier/record/attributes.h"
+#include "tier/record/locate.h"
 #include "tier/record/record.h"
 
 namespace cairn::tier {
 
-ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map, uint64_t patience_ns)
-    : fs_(fs), map_(map), seat_(fs.pool, pool::SeatGuard::OnlyLocks()) {
-  if (!seat_.ok()) return;
-  persist::Word& word = map.inode->append_lock;
-  pool::Waiter waiter(fs.pool);
-  const uint64_t begun = fine_monotonic_ns();
-  while (!(is_held_ = pool::try_acquire(fs.pool, *seat_, word)) &&
-         fine_monotonic_ns() - begun < patience_ns)
-    waiter.wait_for_lock(word.load());
-}
-
-ImportLock::~ImportLock() {
-  if (is_held_) pool::release(fs_.pool, map_.inode->append_lock);
-}
-
-Status LowerTree::fill_directory(uint64_t number) {
+Status Importer::fill_directory(uint64_t number) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -42,13 +29,13 @@ Status LowerTree::fill_directory(uint64_t number) {
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if ((map.inode->flags.load() & format::flag_lazy) == 0) return Status();
-  auto place = locate(number);
+  auto place = locate(fs_, number);
   if (!place.ok()) return place.status();
   CAIRN_TRY(import_names(*place, number));
   return file::set_flags(fs_, number, 0, format::flag_lazy);
 }
 
-Status LowerTree::import_names(const Place& place, uint64_t number) {
+Status Importer::import_names(const Place& place, uint64_t number) {
   const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
   const sys::Descriptor directory(static_cast<int>(opened));
@@ -71,11 +58,11 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
     if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
       CAIRN_TRY(import_one(place, number, directory.get(), entry.name, &newest));
   }
-  return raise_newest(number, newest);
+  return raise_newest(fs_, number, newest);
 }
 
-Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
-                             const std::string& name, uint64_t* newest) {
+Status Importer::import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
+                            uint64_t* newest) {
   sys::FileStat st = {};
   const int64_t result = sys::lstatat(fd, name.c_str(), &st);
   if (result == -ENOENT) return Status();  // it was removed since it was listed

@@ -1,4 +1,5 @@
-// Reads lazy files from lower, and copies them into the pool before they are written or moved.
+#include "tier/stage/stage.h"
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -15,8 +16,11 @@
 #include "pool/core/redo.h"
 #include "pool/lanes/lock.h"
 #include "pool/space/space.h"
-#include "tier/lower/lower.h"
+#include "tier/lower/import_lock.h"
 #include "tier/lower/lower_base.h"
+#include "tier/record/announced.h"
+#include "tier/record/locate.h"
+#include "tier/stage/import.h"
 #include "tier/system/listing.h"
 #include "tier/system/pool_file.h"
 #include "tier/system/same_directory.h"
@@ -130,8 +134,7 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 }  // namespace
 
-Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* st,
-                                             sys::Descriptor* base) const {
+Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st, sys::Descriptor* base) {
   const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, base);
   if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
   if (fd == -ELOOP) return changed(place);
@@ -151,13 +154,13 @@ Result<sys::Descriptor> LowerTree::open_file(const Place& place, sys::FileStat* 
   return file;
 }
 
-Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t size,
-                                     uint64_t offset) {
+Result<size_t> Stager::read_lower(const file::Map& map, void* buffer, size_t size,
+                                  uint64_t offset) {
   const DescriptorCache::Key key = DescriptorCache::key_of(map);
-  const int64_t kept = descriptors_.pread(key, buffer, size, offset);
+  const int64_t kept = lower_.descriptors().pread(key, buffer, size, offset);
   if (kept >= 0) return static_cast<size_t>(kept);
   sys::FileStat st = {};
-  auto place = locate(map.number);
+  auto place = locate(fs_, map.number);
   if (!place.ok()) return place.status();
   // Open until the file is kept: so if descriptors are short, enough for the next read stay.
   sys::Descriptor base;
@@ -168,12 +171,12 @@ Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t 
   sys::FileStat after = {};
   if (sys::fstat(opened->get(), &after) < 0 || !is_remembered(*place->cover, place->witness, after))
     return changed(*place);
-  descriptors_.keep(key, st, std::move(*opened));
+  lower_.descriptors().keep(key, st, std::move(*opened));
   return static_cast<size_t>(n);
 }
 
 template <typename Look>
-auto LowerTree::undisturbed(const file::Map& map, Look look) {
+auto Stager::undisturbed(const file::Map& map, Look look) {
   auto seen = look();
   if (seen.code() == ESTALE && is_lazy(*map.inode) && !fs_.pool.read_only) {
     // A drain that is setting the file's times holds this lock.
@@ -181,7 +184,7 @@ auto LowerTree::undisturbed(const file::Map& map, Look look) {
     if (lock.ok() && is_lazy(*map.inode)) {
       seen = look();
       if (seen.code() == ESTALE) {
-        take_announced(map).ignore();  // if it fails, the look returns the same error again
+        take_announced(fs_, map).ignore();  // if it fails, the look returns the same error again
         seen = look();
       }
     }
@@ -189,7 +192,7 @@ auto LowerTree::undisturbed(const file::Map& map, Look look) {
   return seen;
 }
 
-Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint64_t offset) {
+Result<size_t> Stager::read(uint64_t number, void* buffer, size_t size, uint64_t offset) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -204,9 +207,9 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
   return n;
 }
 
-Result<uint64_t> LowerTree::seek_lower(const file::Map& map, uint64_t offset, int whence) {
+Result<uint64_t> Stager::seek_lower(const file::Map& map, uint64_t offset, int whence) {
   sys::FileStat st = {};
-  CAIRN_TRY_ASSIGN(place, locate(map.number));
+  CAIRN_TRY_ASSIGN(place, locate(fs_, map.number));
   CAIRN_TRY_ASSIGN(opened, open_file(place, &st));
   const int64_t found = sys::lseek(opened.get(), static_cast<int64_t>(offset), whence);
   if (found == -EINVAL)
@@ -215,7 +218,7 @@ Result<uint64_t> LowerTree::seek_lower(const file::Map& map, uint64_t offset, in
   return static_cast<uint64_t>(found);
 }
 
-Result<uint64_t> LowerTree::seek(uint64_t number, uint64_t offset, int whence) {
+Result<uint64_t> Stager::seek(uint64_t number, uint64_t offset, int whence) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -227,7 +230,7 @@ Result<uint64_t> LowerTree::seek(uint64_t number, uint64_t offset, int whence) {
   return undisturbed(map, [&] { return seek_lower(map, offset, whence); });
 }
 
-Status LowerTree::copy_from(const Place& place, const file::Map& map) {
+Status Stager::copy_from(const Place& place, const file::Map& map) {
   sys::FileStat st = {};
   auto from = open_file(place, &st);
   if (!from.ok()) return from.status();
@@ -244,18 +247,18 @@ Status LowerTree::copy_from(const Place& place, const file::Map& map) {
   return is_remembered(*place.cover, place.witness, st) ? Status() : changed(place);
 }
 
-Status LowerTree::copy_in(const file::Map& map, uint64_t* size) {
-  CAIRN_TRY_ASSIGN(place, locate(map.number));
+Status Stager::copy_in(const file::Map& map, uint64_t* size) {
+  CAIRN_TRY_ASSIGN(place, locate(fs_, map.number));
   *size = place.witness.size;
   const Status status = copy_from(place, map);
   if (status.code() != ESTALE) return status;
-  take_announced(map).ignore();  // if it fails, the second try fails as the first did
-  CAIRN_TRY_ASSIGN(now, locate(map.number));
+  take_announced(fs_, map).ignore();  // if it fails, the second try fails as the first did
+  CAIRN_TRY_ASSIGN(now, locate(fs_, map.number));
   return copy_from(now, map);
 }
 
-Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
-  std::shared_ptr<Source> source = sources_.find(map);
+Result<std::shared_ptr<Source>> Stager::source_of(const file::Map& map) {
+  std::shared_ptr<Source> source = lower_.sources().find(map);
   if (source == nullptr)
     return fail(
         EIO,
@@ -264,16 +267,16 @@ Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
   return source;
 }
 
-std::shared_ptr<file::Remote> LowerTree::remote(uint64_t number) {
+std::shared_ptr<file::Remote> Stager::remote(uint64_t number) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok() || !has_source({*inode, number})) return nullptr;
-  const std::shared_ptr<Source> source = sources_.find({*inode, number});
+  const std::shared_ptr<Source> source = lower_.sources().find({*inode, number});
   return source == nullptr || source->remote() == nullptr
              ? nullptr
              : std::shared_ptr<file::Remote>(source, source->remote());
 }
 
-Status LowerTree::stage_source(const file::Map& map, Source& source) {
+Status Stager::stage_source(const file::Map& map, Source& source) {
   if (source.remote() != nullptr)
     return fail(ENODEV,
                 "it is on another host and open for writing: it cannot be mapped, because this "
@@ -299,7 +302,7 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
 
 // Does not hold the file open, for which a full pool may have no room. The generation, compared
 // under the inode's lock, tells whether it still is the same file.
-Status LowerTree::discard(uint64_t number, uint64_t generation) {
+Status Stager::discard(uint64_t number, uint64_t generation) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -312,7 +315,7 @@ Status LowerTree::discard(uint64_t number, uint64_t generation) {
   return finish(fs_, map, 0, Times{now, now}, generation);
 }
 
-Status LowerTree::stage(uint64_t number) {
+Status Stager::stage(uint64_t number) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -338,7 +341,7 @@ Status LowerTree::stage(uint64_t number) {
   return status;
 }
 
-Status LowerTree::stage_tree(uint64_t number) {
+Status Stager::stage_tree(uint64_t number) {
   struct Lazy {
     file::Map map;
     uint64_t generation;
@@ -368,7 +371,7 @@ Status LowerTree::stage_tree(uint64_t number) {
     directories.pop_back();
     auto inode = file::live_inode(fs_, directory);
     if (!inode.ok()) continue;
-    if (is_lazy(**inode)) CAIRN_TRY(fill_directory(directory));
+    if (is_lazy(**inode)) CAIRN_TRY(Importer(fs_).fill_directory(directory));
     const file::Map map{*inode, directory};
     CAIRN_TRY(for_each_name(fs_, map, false, [&](const file::Listed& listed) {
       return add(listed.inode, &map, &listed);
@@ -386,5 +389,7 @@ Status LowerTree::stage_tree(uint64_t number) {
   }
   return Status();
 }
+
+Status stage(file::FileSystem& fs, uint64_t inode) { return Stager(lower_of(fs)).stage(inode); }
 
 }  // namespace cairn::tier

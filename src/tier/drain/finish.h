@@ -1,0 +1,10 @@
+// The end of a drain: removals, and the rights and times of directories.
+#pragma once
+
+#include "tier/replace/drain_state.h"
+
+namespace cairn::tier {
+
+void finish(DrainState& state, const Where& top);
+
+}  // namespace cairn::tier
