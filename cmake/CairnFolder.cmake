@@ -156,6 +156,7 @@ function(cairn_adapter name)
   # The unit tests leave exports.cc out, and runtime.cc defines functions of the standard library.
   set_source_files_properties(${directory}/entry/exports.cc ${directory}/core/runtime.cc PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${directory}/core/runtime.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   if(CAIRN_TESTS)
     # Of the adapter's objects a test takes those that it needs. entry/exports.cc is left out, or the
     # test's own calls would be intercepted.

@@ -25,10 +25,8 @@ function(cairn_precompile target kind)
     return()
   endif()
   # gcc 12 forgets that these headers are the system's, and warns of what it inlines from them.
-  if(NOT kind STREQUAL "product")
-    target_compile_options(${target} PRIVATE
-      "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
-  endif()
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>")
   get_property(owner GLOBAL PROPERTY CAIRN_PRECOMPILED_${kind})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})

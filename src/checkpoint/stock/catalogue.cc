@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checkpoint/record/medium_errors.h"
+#include "checkpoint/stock/verify_version.h"
 #include "checkpoint/store/attempts.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
@@ -241,6 +242,7 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
   CAIRN_TRY_ASSIGN(content, look_at(**slot));
   switch (content.state) {
     case SlotState::committed:
+      if (has_false_name(set, shelf, **slot, content.manifest.version().sequence)) return Status();
       return note(set, *slot, content.manifest);
     case SlotState::newer:
       newer_ = last_detail();
@@ -275,6 +277,29 @@ void Catalogue::put_all(std::vector<KnownVersion> versions, std::vector<DamagedS
   damaged_ = std::move(damaged);
   newer_ = newer;
   last_ = last;
+}
+
+// One of two names that lead to one manifest is damaged: the slot counts whose data are those of
+// the manifest. The other slot is not removed, because the manifest would go with it.
+bool Catalogue::has_false_name(const SetFile& set, Shelf* shelf, const Slot& slot,
+                               uint64_t sequence) {
+  KnownVersion* const known = find_known(sequence);
+  if (known == nullptr || known->slot == 0) return false;
+  const uint32_t before = known->slot;
+  const auto rival = shelf->get(before);
+  if (!rival.ok() || (*rival)->ids().manifest != slot.ids().manifest) return false;
+  const auto leads_to = [&](uint32_t from, uint32_t to) {
+    note_damage(0, manifest_name(from) + ": leads to " + manifest_name(to));
+  };
+  const auto verified = verify_version(set, *rival, sequence);
+  if (verified.ok() && verified->bad_blocks == 0) {
+    leads_to(slot.ids().number, before);
+    return true;
+  }
+  take(sequence);
+  std::erase_if(stock_.parts, [&](const StockedPart& part) { return part.slot == before; });
+  leads_to(before, slot.ids().number);
+  return false;
 }
 
 Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest) {
@@ -385,12 +410,6 @@ Status sweep(const SetFile& set, const std::vector<std::string>& there,
 }
 
 }  // namespace
-
-Sha256Hash layout_of(const VersionRecord& version) {
-  Sha256Hash hash;
-  std::copy(std::begin(version.layout), std::end(version.layout), hash.begin());
-  return hash;
-}
 
 Status remove_unused(const SetFile& set, Shelf* shelf) {
   shelf->clear();

@@ -15,8 +15,6 @@ namespace cairn::checkpoint {
 
 inline constexpr const char* agree_name = "agree";
 
-Sha256Hash layout_of(const VersionRecord& version);
-
 // Stands for no node of this run.
 inline constexpr uint32_t no_node = UINT32_MAX;
 
@@ -103,6 +101,8 @@ class Catalogue {
  private:
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
   Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
+  // Returns true if the name of the slot's manifest leads to the manifest of another slot.
+  bool has_false_name(const SetFile& set, Shelf* shelf, const Slot& slot, uint64_t sequence);
   void note_damage(uint32_t slot, const std::string& text, uint64_t sequence = 0);
   void note_damaged_half(const SetFile& set, uint32_t slot, const std::string& text);
   void date_unknown(uint64_t newest);

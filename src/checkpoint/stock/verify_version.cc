@@ -6,7 +6,6 @@
 #include "base/coarse_clock.h"
 #include "base/crc32c_bulk.h"
 #include "checkpoint/layout/checksum_list.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
 #include "file/data/io.h"

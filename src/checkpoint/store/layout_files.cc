@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/saved_failure.h"
-#include "checkpoint/record/records.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_names.h"
 
@@ -99,6 +98,12 @@ Result<Contents> load_contents(const Sha256Hash& hash, const ReadRecordFile& rea
   auto contents = Contents::make(std::move(layout), std::move(decompositions));
   if (!contents.ok()) return annotate(Status(EUCLEAN), "%s: damaged", short_hash(hash).c_str());
   return contents;
+}
+
+Sha256Hash layout_of(const VersionRecord& version) {
+  Sha256Hash hash;
+  std::copy(std::begin(version.layout), std::end(version.layout), hash.begin());
+  return hash;
 }
 
 Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& hash) {

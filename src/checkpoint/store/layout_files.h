@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/layout/contents.h"
+#include "checkpoint/store/records.h"
 #include "file/inode/file_system.h"
 
 namespace cairn::checkpoint {
@@ -38,6 +39,9 @@ struct RecordFile {
   [[nodiscard]] std::string name() const;
 };
 using ReadRecordFile = std::function<Result<std::vector<uint8_t>>(const RecordFile& file)>;
+
+// Returns the hash of the layout that a version has.
+Sha256Hash layout_of(const VersionRecord& version);
 
 // Reads and checks a layout with all its decompositions. Each record is taken from its first file
 // or, if that one is damaged, from the second. ENOENT; EUCLEAN: damaged, or not the record that the
