@@ -23,10 +23,10 @@ FILE* current(int fd, FILE* file);
 // A stream of ours is being closed.
 void forget(FILE* file);
 
-// What is to be done when descriptor 0, 1 or 2 has just been opened, replaced or closed. Set by
-// install() (libc/standard_landing.h); null: nothing is covered.
+// The step that runs after descriptor 0, 1 or 2 was opened, replaced or closed. install()
+// (libc/standard_landing.h) sets it; null: nothing is covered.
 extern std::atomic<void (*)(int fd)> when_landed;
-// To be called then.
+// Runs that step for `fd`; does nothing for other descriptors.
 inline void landed(int fd) {
   if (fd < 0 || fd > 2) return;
   if (auto* const step = when_landed.load(std::memory_order_acquire); step != nullptr) step(fd);

@@ -20,7 +20,7 @@ class Address {
   int find(int socket, const struct sockaddr* address, socklen_t size);
   // bind has succeeded.
   void made() const;
-  // bind failed: the name goes again.
+  // bind failed: removes the name.
   void unmake();
   ~Address();
 

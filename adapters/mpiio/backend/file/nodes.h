@@ -13,10 +13,10 @@ namespace mpiio::nodes {
 // Collective: opens `file.nodes`. `flags` and `mode` as for open(2).
 int open(File& file, int flags, mode_t mode);
 int close(File& file);
-// Removes a file; called by one process. MPI_ERR_NO_SUCH_FILE if there is no such file.
+// Removes a file. One process calls it. Returns MPI_ERR_NO_SUCH_FILE if there is none.
 int remove(const std::string& path);
 // These handle a file of this name that an earlier job wrote on several nodes: it becomes an
-// ordinary file, or is removed. Called by one process of a job on one node.
+// ordinary file, or is removed. One process of a job on one node calls them.
 int make_plain(const std::string& path);
 int remove_left(const std::string& path, bool* removed);
 
