@@ -62,10 +62,10 @@ class Disruption : public testing::Test {
   void harm_slots(uint32_t pool, bool of_copies, bool is_manifest, Harm harm) {
     auto set = SetFile::open(pools_.fs(pool), "field");
     ASSERT_TRUE(set.ok()) << last_detail();
-    Shelf shelf((*set)->fs(), (*set)->directory());
-    const auto stock = Catalogue::take_stock(**set, &shelf);
-    ASSERT_TRUE(stock.ok()) << last_detail();
-    const KnownVersion* const known = stock->head();
+    SlotCache slot_cache((*set)->fs(), (*set)->directory());
+    const auto manifests = Catalogue::read_manifests(**set, &slot_cache);
+    ASSERT_TRUE(manifests.ok()) << last_detail();
+    const KnownVersion* const known = manifests->head();
     ASSERT_NE(known, nullptr);
     ASSERT_EQ(known->version.number, 2);
     std::vector<uint32_t> slots;
@@ -73,7 +73,7 @@ class Disruption : public testing::Test {
     for (const HeldCopy& copy : known->copies)
       if (of_copies) slots.push_back(copy.slot);
     for (const uint32_t number : slots) {
-      const auto slot = shelf.get(number);
+      const auto slot = slot_cache.get(number);
       ASSERT_TRUE(slot.ok()) << last_detail();
       harm_file(pool, **set, *slot, is_manifest, harm);
     }
@@ -207,11 +207,11 @@ TEST_F(Disruption, ForgedCopiesAreRefused) {
     {
       auto set = SetFile::open(pools_.fs(2), "field");
       ASSERT_TRUE(set.ok()) << last_detail();
-      Shelf shelf((*set)->fs(), (*set)->directory());
-      const auto stock = Catalogue::take_stock(**set, &shelf);
-      ASSERT_TRUE(stock.ok()) << last_detail();
-      ASSERT_EQ(stock->head()->copies.size(), 1U);
-      const auto slot = shelf.get(stock->head()->copies[0].slot);
+      SlotCache slot_cache((*set)->fs(), (*set)->directory());
+      const auto manifests = Catalogue::read_manifests(**set, &slot_cache);
+      ASSERT_TRUE(manifests.ok()) << last_detail();
+      ASSERT_EQ(manifests->head()->copies.size(), 1U);
+      const auto slot = slot_cache.get(manifests->head()->copies[0].slot);
       ASSERT_TRUE(slot.ok()) << last_detail();
       const auto manifest = (*slot)->read_manifest();
       ASSERT_TRUE(manifest.ok()) << last_detail();
@@ -257,13 +257,13 @@ TEST_F(Disruption, ACopyIsNoLongerThanItsFile) {
   for (const uint32_t node : {2, 0, 3}) {
     auto set = SetFile::open(pools_.fs(node), "field");
     ASSERT_TRUE(set.ok()) << last_detail();
-    Shelf shelf((*set)->fs(), (*set)->directory());
-    const auto stock = Catalogue::take_stock(**set, &shelf);
-    ASSERT_TRUE(stock.ok()) << last_detail();
-    std::vector<uint32_t> slots = stock->head()->slots();
+    SlotCache slot_cache((*set)->fs(), (*set)->directory());
+    const auto manifests = Catalogue::read_manifests(**set, &slot_cache);
+    ASSERT_TRUE(manifests.ok()) << last_detail();
+    std::vector<uint32_t> slots = manifests->head()->slots();
     std::reverse(slots.begin(), slots.end());  // the copy first
     for (const uint32_t number : slots) {
-      const auto slot = shelf.get(number);
+      const auto slot = slot_cache.get(number);
       ASSERT_TRUE(slot.ok()) << last_detail();
       ASSERT_NO_FATAL_FAILURE(forge(*slot));
     }

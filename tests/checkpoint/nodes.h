@@ -14,8 +14,8 @@
 #include "checkpoint/ranks.h"
 #include "checkpoint/redundancy/partner_copy.h"
 #include "checkpoint/restart/restart.h"
-#include "checkpoint/stock/joint_stock.h"
-#include "checkpoint/stock/part_questions.h"
+#include "checkpoint/versions/merged_inventory.h"
+#include "checkpoint/versions/part_questions.h"
 #include "checkpoint/write/writer.h"
 
 namespace cairn::checkpoint {
@@ -260,23 +260,23 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
   const Uuid set_uuid{1};
   const uint32_t nodes = exchange->nodes();
   CAIRN_TRY_ASSIGN(set, SetFile::open_or_make(fs, "field", set_uuid));
-  Shelf shelf(set->fs(), set->directory());
+  SlotCache slot_cache(set->fs(), set->directory());
   RunMember member;
   member.key = task.key;
   member.exchange = nodes == 1 ? nullptr : exchange;
   member.numbers = {exchange->node()};
   member.all_ranks = nodes;
-  CAIRN_TRY_ASSIGN(run, Run::begin(*set, member, [&] { return settle_set(*set, &shelf); }));
-  CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(*set, &shelf));
-  PartServer server(&*set, &shelf, &catalogue);
+  CAIRN_TRY_ASSIGN(run, Run::begin(*set, member, [&] { return settle_set(*set, &slot_cache); }));
+  CAIRN_TRY_ASSIGN(catalogue, Catalogue::read_manifests(*set, &slot_cache));
+  PartServer server(&*set, &slot_cache, &catalogue);
   exchange->serve_with([&](const void* question, size_t size, void* answer) {
     return server.serve(question, size, answer);
   });
-  CAIRN_TRY(join_stock(&*run, &shelf, &catalogue));
+  CAIRN_TRY(merge_inventories(&*run, &slot_cache, &catalogue));
   Part part(exchange->node(), nodes, task.turn);
   Definitions definitions;
   part.define(&definitions);
-  Writer writer(&*run, &shelf, &catalogue, Retention{task.keep});
+  Writer writer(&*run, &slot_cache, &catalogue, Retention{task.keep});
   writer.continue_from(lineage_anew(run->last_sequence()));
   if (task.copies) {
     Partners partners;
@@ -289,7 +289,7 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
   RestartRequest request;
   request.max_attempts = 1'000'000;
   const auto report =
-      Restart(&*run, &shelf, &catalogue, &definitions).read(request, writer.sequence());
+      Restart(&*run, &slot_cache, &catalogue, &definitions).read(request, writer.sequence());
   int64_t number = 0;
   if (report.ok()) {
     number = came->number = report->known.version.number;
@@ -318,11 +318,11 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
     raise(&told->acknowledged, number);
     if (!task.copies) continue;
     if (task.before_copies) task.before_copies(exchange->node(), number);
-    Status copied = copy_to_partners(&*run, &shelf, &writer, *catalogue.find(sequence));
+    Status copied = copy_to_partners(&*run, &slot_cache, &writer, *catalogue.find(sequence));
     if (!copied.ok() && task.failed) {
       EXPECT_FALSE(catalogue.find(sequence)->has_partners());
       task.failed(exchange->node(), copied, last_detail());
-      copied = copy_to_partners(&*run, &shelf, &writer, *catalogue.find(sequence));
+      copied = copy_to_partners(&*run, &slot_cache, &writer, *catalogue.find(sequence));
     }
     CAIRN_TRY(copied);
     EXPECT_TRUE(catalogue.find(sequence)->has_partners());

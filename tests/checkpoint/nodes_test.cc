@@ -5,8 +5,8 @@
 //   CAIRN_KILL_STRIDE   messages between two kills while nodes copy
 #include "checkpoint/nodes.h"
 
-#include "checkpoint/run/answers.h"
-#include "checkpoint/stock/drop.h"
+#include "checkpoint/run/due_vote.h"
+#include "checkpoint/versions/drop.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -128,15 +128,15 @@ TEST_F(KilledNodes, APartIsNotAWholeVersion) {
   for (const Came& one : came) ASSERT_EQ(one.error, 0) << one.text;
   const auto set = SetFile::open(pools_.fs(1), "field");
   ASSERT_TRUE(set.ok()) << last_detail();
-  Shelf shelf((*set)->fs(), (*set)->directory());
-  const auto stock = Catalogue::take_stock(**set, &shelf);
-  ASSERT_TRUE(stock.ok()) << last_detail();
-  ASSERT_EQ(stock->line().size(), 2U);
-  for (const KnownVersion& known : stock->line()) {
-    EXPECT_EQ(drop_version(**set, &shelf, known.version.sequence, false).code(), EPERM);
+  SlotCache slot_cache((*set)->fs(), (*set)->directory());
+  const auto manifests = Catalogue::read_manifests(**set, &slot_cache);
+  ASSERT_TRUE(manifests.ok()) << last_detail();
+  ASSERT_EQ(manifests->line().size(), 2U);
+  for (const KnownVersion& known : manifests->line()) {
+    EXPECT_EQ(drop_version(**set, &slot_cache, known.version.sequence, false).code(), EPERM);
     EXPECT_NE(std::string(last_detail()).find("one host's part"), std::string::npos);
   }
-  EXPECT_TRUE(drop_version(**set, &shelf, stock->head()->version.sequence, true).ok())
+  EXPECT_TRUE(drop_version(**set, &slot_cache, manifests->head()->version.sequence, true).ok())
       << last_detail();
 }
 
@@ -149,19 +149,19 @@ TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
     Node exchange(&network, node, 0);
     const auto set = SetFile::open_or_make(pools_.fs(node), "field", Uuid{1});
     ASSERT_TRUE(set.ok()) << last_detail();
-    Shelf shelf((*set)->fs(), (*set)->directory());
+    SlotCache slot_cache((*set)->fs(), (*set)->directory());
     RunMember member;
     member.key = *key;
     member.exchange = &exchange;
     member.numbers = {node};
     member.all_ranks = nodes_of_all;
-    const auto run = Run::begin(**set, member, [&] { return settle_set(**set, &shelf); });
+    const auto run = Run::begin(**set, member, [&] { return settle_set(**set, &slot_cache); });
     ASSERT_TRUE(run.ok()) << last_detail();
-    Answers answers(&**run, 0);
-    answers.proceed_with([&] { return node == 1 ? Status(EIO) : Status(); });
-    for (int64_t step = 1; step <= 2 * static_cast<int64_t>(Answers::lag); ++step)
-      EXPECT_EQ(answers.need(step).code(), 0) << "node " << node << ", step " << step;
-    EXPECT_TRUE(answers.finish().ok());
+    DueVote due_vote(&**run, 0);
+    due_vote.proceed_with([&] { return node == 1 ? Status(EIO) : Status(); });
+    for (int64_t step = 1; step <= 2 * static_cast<int64_t>(DueVote::lag); ++step)
+      EXPECT_EQ(due_vote.need(step).code(), 0) << "node " << node << ", step " << step;
+    EXPECT_TRUE(due_vote.finish().ok());
     EXPECT_EQ(exchange.is_under_way[1], 0) << "node " << node;
     exchange.die();
   });

@@ -240,7 +240,7 @@ TEST_P(CountedCheckpoints, ReusedSlots) {
 // Without any one of its flushes and fences, a checkpoint is lost or damaged by some crash.
 TEST(CheckpointsWithout, AFlushOrAFenceAreNotWhole) {
   constexpr const char* files[] = {"write/rank_writer.cc", "write/retirement.cc",
-                                   "stock/commit_part.cc", "store/slot.cc",
+                                   "versions/commit_part.cc", "store/slot.cc",
                                    "file/data/write_bytes.cc"};
   constexpr void (Lives::*histories[])() = {&Lives::reuse_slots, &Lives::create_slots};
   std::vector<SitePlace> sites;

@@ -15,8 +15,8 @@
 
 #include "capi/core/handles.h"
 #include "checkpoint/ranks.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/records.h"
+#include "checkpoint/versions/catalogue.h"
 #include "file/inode/file_system.h"
 #include "file/namespace/directory.h"
 #include "file/namespace/directory_slots.h"
@@ -144,10 +144,10 @@ class DamagedPool {
   void note_versions(file::FileSystem& fs) {
     auto set = checkpoint::SetFile::open(fs, set_name);
     ASSERT_TRUE(set.ok()) << last_detail();
-    checkpoint::Shelf shelf(fs, (*set)->directory());
-    const auto stock = checkpoint::Catalogue::take_stock(**set, &shelf);
-    ASSERT_TRUE(stock.ok()) << last_detail();
-    for (const checkpoint::KnownVersion& known : stock->versions())
+    checkpoint::SlotCache slot_cache(fs, (*set)->directory());
+    const auto manifests = checkpoint::Catalogue::read_manifests(**set, &slot_cache);
+    ASSERT_TRUE(manifests.ok()) << last_detail();
+    for (const checkpoint::KnownVersion& known : manifests->versions())
       for (const uint32_t slot : known.slots())
         for (const auto& name : {checkpoint::manifest_name(slot), checkpoint::data_name(slot)})
           versions_[name] = {known.version.number, slot != known.slot};

@@ -14,8 +14,8 @@
 #include "checkpoint/record/attributes.h"
 #include "checkpoint/record/head.h"
 #include "checkpoint/restart/directory.h"
-#include "checkpoint/stock/joint_stock.h"
 #include "checkpoint/store/manifest.h"
+#include "checkpoint/versions/merged_inventory.h"
 
 namespace {
 
@@ -184,29 +184,29 @@ void try_directory(const std::vector<uint8_t>& changes) {
 }
 
 // What a node tells of its versions.
-void try_stock(const std::vector<uint8_t>& changes) {
-  NodeStock stock;
+void try_inventory(const std::vector<uint8_t>& changes) {
+  NodeInventory inventory;
   for (const uint64_t sequence : {5, 6}) {
-    StockedPart part;
+    InventoryPart part;
     part.version.sequence = sequence;
     part.version.ranks = part.version.parts = 2;
     part.version.part_ranks = 1;
     part.is_committed = true;
     require(seal_version(&part.version).ok());
-    stock.parts.push_back(part);
+    inventory.parts.push_back(part);
   }
-  stock.damaged = {{"slot-0001.data: is missing", 0}};
-  const auto told = decode_stock(changed(encode_stock(stock), changes));
+  inventory.damaged = {{"slot-0001.data: is missing", 0}};
+  const auto told = decode_inventory(changed(encode_inventory(inventory), changes));
   if (!told.ok()) return;
   // Under a checksum that is right.
-  NodeStock forged = stock;
+  NodeInventory forged = inventory;
   auto* const at = reinterpret_cast<uint8_t*>(&forged.parts[0].version);
   const std::vector<uint8_t> version = changed({at, at + sizeof forged.parts[0].version}, changes);
   if (version.size() != sizeof forged.parts[0].version) return;
   forged.parts[0].version = record_at<VersionRecord>(version.data());
   seal_record(&forged.parts[0].version, sizeof forged.parts[0].version, magic_version);
-  std::vector<NodeStock> nodes = {stock, *told};
-  const auto believed = decode_stock(encode_stock(forged));
+  std::vector<NodeInventory> nodes = {inventory, *told};
+  const auto believed = decode_inventory(encode_inventory(forged));
   if (believed.ok()) nodes.push_back(*believed);
   for (const KnownVersion& known : join_versions(nodes, 0))
     require(known.holders.size() == known.version.parts);
@@ -234,7 +234,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       try_definitions(record, true);
       break;
     case 5:
-      try_stock(record);
+      try_inventory(record);
       break;
     default:
       try_manifest(std::move(record));

@@ -29,7 +29,7 @@ ROOMS = {
     "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
     "pool": [["core"], ["space"], ["lanes"], ["medium"]],
     "capi": [["core"], ["files"], ["cover", "job"], ["context"], ["checkpoint"]],
-    "checkpoint": [["record"], ["array"], ["layout"], ["store"], ["run"], ["stock"], ["define"],
+    "checkpoint": [["record"], ["array"], ["layout"], ["store"], ["run"], ["versions"], ["define"],
                    ["write"], ["sources"], ["redundancy", "restart"]],
     "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
     "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job"], ["io"], ["names"],

@@ -33,7 +33,7 @@ void cairn_checkpoint::begin_background() {
 
 void cairn_checkpoint::copy_committed(const ckpt::KnownVersion& known) {
   if (!is_to_be_copied(known.version.number) || known.slot == 0) return;
-  const auto slot = shelf->get(known.slot);
+  const auto slot = slot_cache->get(known.slot);
   if (!slot.ok()) return;
   background->copy({known.version.sequence, (*slot)->ids(), catalogue, used_sequences(), nullptr});
 }
@@ -83,7 +83,7 @@ Result<bool> cairn_checkpoint::was_copied(uint64_t sequence) {
   const auto there = open_lower();
   CAIRN_TRY_ASSIGN(is_complete, all_say(there.ok() && ckpt::is_listed(*there, known->version)));
   if (!is_complete) return false;
-  const auto slot = shelf->get(known->any_slot());
+  const auto slot = slot_cache->get(known->any_slot());
   if (slot.ok()) ckpt::note_global(*set, *slot).ignore();  // a report
   return true;
 }

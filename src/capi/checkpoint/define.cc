@@ -4,7 +4,7 @@
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
 #include "checkpoint/record/text.h"
-#include "checkpoint/write/room.h"
+#include "checkpoint/write/space_check.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -174,7 +174,7 @@ Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array*
   if (!definition.ok())
     return annotate(definition.status(), "variable '%s'", ckpt::shown_text(name).c_str());
   CAIRN_TRY(ckpt::check_definition(name, &*definition));
-  CAIRN_TRY(checkpoint->check_room(name, *definition));
+  CAIRN_TRY(checkpoint->check_space(name, *definition));
   checkpoint->warn_of_room(name, *definition);
   checkpoint->definitions.put(name, std::move(*definition));
   return Status();

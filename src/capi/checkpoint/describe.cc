@@ -112,7 +112,8 @@ int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
   // Other hosts know how many elements their ranks have.
   if (stored.ok() && !checkpoint->run && elements.code() == EHOSTDOWN)
     elements = std::vector<uint64_t>((*stored)->contents().layout().variables(), UINT64_MAX);
-  if (const Status met = checkpoint->meet_nodes(elements.status()); !met.ok()) return code(met);
+  if (const Status met = checkpoint->barrier_max_nodes(elements.status()); !met.ok())
+    return code(met);
   const Variables variables((*stored)->contents(), *elements);
   checkpoint->done_reading();
   for (const cairn_checkpoint_variable& one : variables.all())

@@ -22,7 +22,7 @@ Result<uint64_t> find_to_drop(const cairn_checkpoint& checkpoint, int64_t versio
 }  // namespace
 
 Result<int64_t> cairn_checkpoint::meet_on_drop(int64_t value) {
-  return run->meet_all(ckpt::Run::Purpose::drop, value, writer->sequence());
+  return run->barrier_max(ckpt::Run::Purpose::drop, value, writer->sequence());
 }
 
 Status cairn_checkpoint::drop_in_run(int64_t version, uint32_t flags) {

@@ -4,7 +4,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
-#include "checkpoint/run/advice.h"
+#include "checkpoint/run/optimal_interval.h"
 
 using cairn::Status;
 using cairn::capi::code;

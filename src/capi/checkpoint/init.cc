@@ -70,7 +70,7 @@ int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint) {
 int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step) {
   const WriteWindow window;
   if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  const auto answer = checkpoint->answers->need(step);
+  const auto answer = checkpoint->due_vote->need(step);
   if (!answer.ok()) return code(answer.status());
   checkpoint->step = step;
   return *answer ? 1 : 0;

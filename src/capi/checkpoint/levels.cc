@@ -13,7 +13,7 @@ namespace ckpt = cairn::checkpoint;
 uint64_t cairn_checkpoint::global_ns(uint64_t sequence) {
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr || known->any_slot() == 0) return 0;
-  const auto slot = shelf->get(known->any_slot());
+  const auto slot = slot_cache->get(known->any_slot());
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(ckpt::global_offset);
   return word.ok() ? (*word)->load() : 0;
@@ -99,7 +99,7 @@ Status cairn_checkpoint::meet_in_lower(uint64_t sequence) {
   Status own;
   if (run->is_leader()) own = drain_to_lower(sequence);  // which reads a copy that is there
   const cairn::SavedFailure saved(own);
-  const auto met = run->meet_all(ckpt::Run::Purpose::restart, own.code(), writer->sequence());
+  const auto met = run->barrier_max(ckpt::Run::Purpose::restart, own.code(), writer->sequence());
   if (!own.ok()) return saved.restored();
   if (!met.ok()) return met.status();
   if (*met == 0) return Status();
@@ -120,7 +120,7 @@ Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
 
 Result<int64_t> cairn_checkpoint::meet_on_exit(int64_t reason) {
   CAIRN_TRY(settle_last());
-  return run->meet_all(ckpt::Run::Purpose::exit, reason, writer->sequence());
+  return run->barrier_max(ckpt::Run::Purpose::exit, reason, writer->sequence());
 }
 
 extern "C" int cairn_checkpoint_observe(cairn_checkpoint* checkpoint,

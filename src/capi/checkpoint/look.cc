@@ -4,9 +4,9 @@
 #include "capi/context/context.h"
 #include "checkpoint/run/ended_program.h"
 #include "checkpoint/run/set_user.h"
-#include "checkpoint/stock/drop.h"
-#include "checkpoint/stock/verify_version.h"
 #include "checkpoint/store/set_names.h"
+#include "checkpoint/versions/drop.h"
+#include "checkpoint/versions/verify_version.h"
 
 using cairn::annotate;
 using cairn::fail;
@@ -36,15 +36,15 @@ Status cairn_checkpoint::open_to_look(const std::string& name, int communicator)
   }
   CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open(capi::fs_of(pool), name));
   set = std::move(opened);
-  shelf.emplace(set->fs(), set->directory());
+  slot_cache.emplace(set->fs(), set->directory());
   return look_again();
 }
 
 Status cairn_checkpoint::look_again() {
   forget_reading();
-  shelf->clear();
-  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
-  catalogue = std::move(stock);
+  slot_cache->clear();
+  CAIRN_TRY_ASSIGN(manifests, ckpt::Catalogue::read_manifests(*set, &*slot_cache));
+  catalogue = std::move(manifests);
   return Status();
 }
 
@@ -72,7 +72,7 @@ Result<ckpt::StoredVersion*> cairn_checkpoint::begin_reading(int64_t version) {
                                                            : "the set has no such version");
   if (reading && reading->version().sequence == known->version.sequence) return &*reading;
   forget_reading();
-  CAIRN_TRY_ASSIGN(opened, ckpt::StoredVersion::open({&*set, &*shelf, nullptr}, *known));
+  CAIRN_TRY_ASSIGN(opened, ckpt::StoredVersion::open({&*set, &*slot_cache, nullptr}, *known));
   reading.emplace(std::move(opened));
   return &*reading;
 }
@@ -86,7 +86,7 @@ Status verify(cairn_checkpoint* checkpoint, int64_t version, cairn_checkpoint_ve
   std::string why;
   // Of its own part, and of copies of others.
   for (const uint32_t number : known->slots()) {
-    CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+    CAIRN_TRY_ASSIGN(slot, checkpoint->slot_cache->get(number));
     CAIRN_TRY_ASSIGN(found, ckpt::verify_version(*checkpoint->set, slot, known->version.sequence));
     verified.bytes += found.bytes;
     verified.blocks += found.blocks;
@@ -105,20 +105,20 @@ Status drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {
   if (checkpoint->run) return checkpoint->drop_in_run(version, flags);
   checkpoint->forget_reading();  // what is leased is not dropped
   const ckpt::SetFile& set = *checkpoint->set;
-  ckpt::Shelf* const shelf = &*checkpoint->shelf;
+  ckpt::SlotCache* const slot_cache = &*checkpoint->slot_cache;
   const bool is_forced = (flags & CAIRN_DROP_LAST) != 0;
   if ((flags & CAIRN_DROP_SET) != 0) {
-    CAIRN_TRY(ckpt::drop_set(set, shelf, is_forced));
+    CAIRN_TRY(ckpt::drop_set(set, slot_cache, is_forced));
     checkpoint->catalogue = {};
     return Status();
   }
   if ((flags & CAIRN_DROP_DAMAGED) != 0) {
-    CAIRN_TRY(ckpt::drop_damaged(set, shelf));
+    CAIRN_TRY(ckpt::drop_damaged(set, slot_cache));
     return checkpoint->look_again();
   }
   const ckpt::KnownVersion* const known = checkpoint->look_for(version);
   if (known == nullptr) return fail(ENOENT, "the set has no such version");
-  CAIRN_TRY(ckpt::drop_version(set, shelf, known->version.sequence, is_forced));
+  CAIRN_TRY(ckpt::drop_version(set, slot_cache, known->version.sequence, is_forced));
   return checkpoint->look_again();
 }
 

@@ -11,7 +11,7 @@
 #include "checkpoint/redundancy/restore_nodes.h"
 #include "checkpoint/redundancy/restore_version.h"
 #include "checkpoint/run/set_user.h"
-#include "checkpoint/stock/drop.h"
+#include "checkpoint/versions/drop.h"
 #include "checkpoint/write/failure_text.h"
 
 using cairn::annotate;
@@ -30,9 +30,9 @@ constexpr uint64_t longest_wait_ns = 60'000'000'000;
 
 // What the context knows of the set, without a look at slots that it holds.
 Status renew_catalogue(cairn_checkpoint* checkpoint) {
-  ckpt::Shelf shelf(checkpoint->set->fs(), checkpoint->set->directory());
-  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*checkpoint->set, &shelf));
-  checkpoint->catalogue = std::move(stock);
+  ckpt::SlotCache slot_cache(checkpoint->set->fs(), checkpoint->set->directory());
+  CAIRN_TRY_ASSIGN(manifests, ckpt::Catalogue::read_manifests(*checkpoint->set, &slot_cache));
+  checkpoint->catalogue = std::move(manifests);
   return Status();
 }
 
@@ -58,7 +58,7 @@ Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
     if (known == nullptr) return fail(ENOENT, "the version is gone");
     std::vector<ckpt::DrainedPart> parts;
     for (const uint32_t number : slots_to_drain(*checkpoint, *known)) {
-      CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+      CAIRN_TRY_ASSIGN(slot, checkpoint->slot_cache->get(number));
       CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
       parts.push_back(std::move(opened));
     }
@@ -76,8 +76,8 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   if (set.code() == ENOENT) return uuid;
   if (!set.ok()) return set.status();
   if (std::equal(uuid.begin(), uuid.end(), (*set)->record().set)) return uuid;
-  ckpt::Shelf shelf(fs, (*set)->directory());
-  const Status dropped = ckpt::drop_set(**set, &shelf, false);
+  ckpt::SlotCache slot_cache(fs, (*set)->directory());
+  const Status dropped = ckpt::drop_set(**set, &slot_cache, false);
   if (dropped.ok()) return uuid;
   if (dropped.code() == EPERM) return fail(EEXIST, "the pool has versions of another set");
   const cairn::SavedFailure saved(dropped);
@@ -89,12 +89,12 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
 }
 
 // Under the set's lock. EEXIST: it has a version.
-Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
+Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::SlotCache* slot_cache,
                                     const ckpt::LowerSet& lower, bool is_earlier) {
-  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
-  if (stock.versions().empty() && is_earlier)
-    return ckpt::restore_earlier(set, shelf, stock, lower);
-  if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
+  CAIRN_TRY_ASSIGN(manifests, ckpt::Catalogue::read_manifests(set, slot_cache));
+  if (manifests.versions().empty() && is_earlier)
+    return ckpt::restore_earlier(set, slot_cache, manifests, lower);
+  if (manifests.versions().empty()) return ckpt::restore_newest(set, slot_cache, manifests, lower);
   return fail(EEXIST, "the pool has versions of the set");
 }
 
@@ -115,11 +115,11 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
   CAIRN_TRY_ASSIGN(lower, ckpt::LowerSet::open(directory, name, false));
   CAIRN_TRY_ASSIGN(uuid, make_room(fs, name, lower));
   CAIRN_TRY_ASSIGN(set, ckpt::SetFile::open_or_make(fs, name, uuid));
-  ckpt::Shelf shelf(fs, set->directory());
+  ckpt::SlotCache slot_cache(fs, set->directory());
   ckpt::Restored restored;
   const Status status = ckpt::with_set_lock(*set, [&] {
     CAIRN_TRY(ckpt::check_unused(*set));
-    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, is_earlier));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &slot_cache, lower, is_earlier));
     restored = got;
     return Status();
   });
@@ -188,7 +188,7 @@ Status cairn_checkpoint::begin_beside_lower() {
     return sequences.empty() ? 0 : sequences.back();
   };
   const auto meet = [&](int64_t value) {
-    return run->meet_all(ckpt::Run::Purpose::restart, value, 0);
+    return run->barrier_max(ckpt::Run::Purpose::restart, value, 0);
   };
   const auto agree = [&](const Status& own) -> Status {
     const cairn::SavedFailure saved(own);
@@ -203,12 +203,12 @@ Status cairn_checkpoint::begin_beside_lower() {
   const auto newest = static_cast<uint64_t>(greatest);
   run->set_last_sequence(std::max(run->last_sequence(), newest));
   if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
-  const auto restored = ckpt::restore_on_nodes(&*run, &*shelf, catalogue, lower);
+  const auto restored = ckpt::restore_on_nodes(&*run, &*slot_cache, catalogue, lower);
   if (!restored.ok()) return lower_failure(restored.status());
   in_lower = restored->skipped;
   if (restored->sequence != 0) {
     CAIRN_TRY(agree(renew_catalogue(this)));
-    CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
+    CAIRN_TRY(ckpt::merge_inventories(&*run, &*slot_cache, &catalogue));
     run->set_last_sequence(std::max(run->last_sequence(), newest));
     return Status();
   }
@@ -256,7 +256,7 @@ Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
   if (!nodes) return drain(this, sequence, lower, retention).status();
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");
-  return ckpt::drain_on_nodes(*run, &*shelf, catalogue, *known,
+  return ckpt::drain_on_nodes(*run, &*slot_cache, catalogue, *known,
                               {lower, retention, used_sequences(), longest_wait_ns});
 }
 
@@ -273,7 +273,7 @@ Status cairn_checkpoint::drain_at_end(bool is_fine) {
   const Status own = is_fine ? annotate(drain_newest(), "options.lower") : Status();
   if (run->ranks() == 1) return own;
   const cairn::SavedFailure saved(own);
-  const auto worst = run->meet_all(ckpt::Run::Purpose::leave, own.code(), writer->sequence());
+  const auto worst = run->barrier_max(ckpt::Run::Purpose::leave, own.code(), writer->sequence());
   // Without the others it is this rank's own.
   if (!worst.ok() || *worst == 0) return saved.restored();
   const std::string told =

@@ -95,7 +95,7 @@ bool cairn_checkpoint::has_partners(uint64_t sequence) {
   if (known == nullptr) return false;
   if (run) return known->has_partners();
   // Of other nodes a context that looks knows what was noted then.
-  const auto slot = shelf->get(known->slot);
+  const auto slot = slot_cache->get(known->slot);
   if (!slot.ok()) return false;
   const auto manifest = (*slot)->read_manifest();
   return manifest.ok() && manifest->word(ckpt::partner_offset) != 0;
@@ -107,7 +107,7 @@ Status cairn_checkpoint::wait_for_partners(uint64_t sequence) {
   const ckpt::KnownVersion* const found = catalogue.find(sequence);
   if (found == nullptr) return fail(ENOENT, "level PARTNER: the version was retired");
   if (found->has_partners()) return Status();
-  const Status copied = ckpt::copy_to_partners(&*run, &*shelf, &*writer, *found);
+  const Status copied = ckpt::copy_to_partners(&*run, &*slot_cache, &*writer, *found);
   const cairn::SavedFailure saved(copied);
   const ckpt::Outcome* const outcome = writer->outcome(sequence);
   if (observer != nullptr && outcome != nullptr) {

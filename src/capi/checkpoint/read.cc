@@ -50,7 +50,7 @@ void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
                   cairn_checkpoint_info* info) {
   checkpoint->described.read("");
   info->copies = static_cast<uint32_t>(known.copies.size());
-  const auto slot = checkpoint->shelf->get(known.any_slot());
+  const auto slot = checkpoint->slot_cache->get(known.any_slot());
   if (!slot.ok()) return;
   const auto manifest = (*slot)->read_manifest();
   if (!manifest.ok() || manifest->version().sequence != known.version.sequence) return;
@@ -228,7 +228,7 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
   if (checkpoint->nodes)
     if (const Status settled = checkpoint->settle_on_nodes(); !settled.ok()) return code(settled);
   const Status read =
-      checkpoint->meet_nodes(read_box(checkpoint, version, name, offset, count, array));
+      checkpoint->barrier_max_nodes(read_box(checkpoint, version, name, offset, count, array));
   checkpoint->done_reading();
   if (read.ok()) return 0;
   return code(
@@ -246,7 +246,7 @@ int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version, const
   if (checkpoint->nodes)
     if (const Status settled = checkpoint->settle_on_nodes(); !settled.ok()) return code(settled);
   const Status counted =
-      checkpoint->meet_nodes(count_elements(checkpoint, version, name, counts, capacity));
+      checkpoint->barrier_max_nodes(count_elements(checkpoint, version, name, counts, capacity));
   checkpoint->done_reading();
   if (counted.ok()) return 0;
   return code(annotate(counted, "variable '%s'", ckpt::shown_text(name).c_str()));

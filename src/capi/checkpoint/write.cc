@@ -25,7 +25,7 @@ Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
   facts.step = checkpoint->step.value_or(version);
   facts.code_version = checkpoint->code_version;
   facts.attributes = checkpoint->attributes;
-  checkpoint->answers->note_version();
+  checkpoint->due_vote->note_version();
   const uint64_t sequence =
       checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
   checkpoint->copy_when_committed(version);

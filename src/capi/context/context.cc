@@ -11,7 +11,7 @@
 #include "capi/context/membership.h"
 #include "checkpoint/record/text.h"
 #include "checkpoint/record/way_back.h"
-#include "checkpoint/write/room.h"
+#include "checkpoint/write/space_check.h"
 
 namespace capi = cairn::capi;
 namespace ckpt = cairn::checkpoint;
@@ -23,10 +23,10 @@ cairn_checkpoint::~cairn_checkpoint() {
   excused.clear();
   ckpt::BackgroundDrain::end(std::move(background));
   forget_reading();
-  answers.reset();
+  due_vote.reset();
   writer.reset();
   run.reset();
-  shelf.reset();
+  slot_cache.reset();
   set.reset();
   // Nobody knows here whether all ranks end now: the transport ends in MPI_Finalize. Until then it
   // answers that nothing is there.
@@ -71,39 +71,40 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     }
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
-    shelf.emplace(set->fs(), set->directory());
-    CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(),
-                                               [this] { return ckpt::settle_set(*set, &*shelf); }));
+    slot_cache.emplace(set->fs(), set->directory());
+    CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(), [this] {
+                       return ckpt::settle_set(*set, &*slot_cache);
+                     }));
     run = std::move(entered);
     CAIRN_TRY_ASSIGN(is_named, set->is_named());
     return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
   };
   CAIRN_TRY((*exchange)->agree(enter()));
-  const auto take_stock = [&]() -> Status {
+  const auto read_manifests = [&]() -> Status {
     CAIRN_TRY(run->wait());
-    CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
-    catalogue = std::move(stock);
+    CAIRN_TRY_ASSIGN(manifests, ckpt::Catalogue::read_manifests(*set, &*slot_cache));
+    catalogue = std::move(manifests);
     return Status();
   };
-  const Status stocked = take_stock();
-  CAIRN_TRY(all_nodes == nullptr ? stocked : (*exchange)->agree(stocked));
+  const Status status = read_manifests();
+  CAIRN_TRY(all_nodes == nullptr ? status : (*exchange)->agree(status));
   if (all_nodes != nullptr && leads) {
-    server.emplace(&*set, &*shelf, &catalogue);
+    server.emplace(&*set, &*slot_cache, &catalogue);
     all_nodes->serve_with([this](const void* question, size_t size, void* answer) {
       return server->serve(question, size, answer);
     });
   }
-  CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
+  CAIRN_TRY(ckpt::merge_inventories(&*run, &*slot_cache, &catalogue));
   // Its versions must not be abandoned by who cannot read them.
   if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
   if (!lower.empty()) CAIRN_TRY(begin_beside_lower());
-  writer.emplace(&*run, &*shelf, &catalogue,
+  writer.emplace(&*run, &*slot_cache, &catalogue,
                  ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
                                  options.keep_period_ns});
-  answers.emplace(&*run, options.interval_ns);
+  due_vote.emplace(&*run, options.interval_ns);
   writer->copy_to(std::move(partners));
   if (all_nodes != nullptr) {
-    answers->proceed_with([this] { return writer->advance(); });
+    due_vote->proceed_with([this] { return writer->advance(); });
     nodes = (*exchange)->take_nodes();
   }
   observed_staged = observed_decided = observed_global = run->last_sequence();
@@ -135,9 +136,9 @@ Status cairn_checkpoint::close() {
   // If this fails, the next restart counts one attempt more.
   if (writer && run->rank() == 0) writer->retirement().confirm_restart().ignore();
   // Whatever became of the versions: all leaders have begun the same gathers.
-  if (nodes && run->is_leader()) first.keep(answers->finish());
+  if (nodes && run->is_leader()) first.keep(due_vote->finish());
   if (run) {
-    const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });
+    const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*slot_cache); });
     if (nodes && first.code() != EOWNERDEAD) {
       nodes->leave();
       nodes.reset();
@@ -166,13 +167,13 @@ Status cairn_checkpoint::agree_on_contents() {
 
 Status cairn_checkpoint::settle_on_nodes() {
   CAIRN_TRY(settle_last());
-  return meet_nodes(Status());
+  return barrier_max_nodes(Status());
 }
 
-Status cairn_checkpoint::meet_nodes(Status own) {
+Status cairn_checkpoint::barrier_max_nodes(Status own) {
   if (!nodes) return own;
   const cairn::SavedFailure saved(own);
-  const auto met = run->meet_all(ckpt::Run::Purpose::restart, 0, writer->sequence());
+  const auto met = run->barrier_max(ckpt::Run::Purpose::restart, 0, writer->sequence());
   return saved.or_of(met.status());
 }
 
@@ -182,7 +183,9 @@ Status cairn_checkpoint::with_way_back(const Status& status) const {
   return cairn::fail_at_length(status.code(), text + "; " + ckpt::see_what_is_whole(name_of_set()));
 }
 
-ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
+ckpt::Restart cairn_checkpoint::restart() {
+  return {&*run, &*slot_cache, &catalogue, &definitions};
+}
 
 ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
   constexpr uint32_t default_attempts = 5;
@@ -214,7 +217,7 @@ void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
 
 void cairn_checkpoint::excuse_restart(uint32_t slot) {
   if ((options.flags & CAIRN_CHECKPOINT_SIGNALS) == 0 || slot == 0) return;
-  const auto found = shelf->get(slot);
+  const auto found = slot_cache->get(slot);
   if (!found.ok()) return;
   const auto attempts = (*found)->word(ckpt::attempts_offset);
   if (!attempts.ok()) return;
@@ -244,12 +247,12 @@ Status cairn_checkpoint::told(uint64_t sequence) {
   return fail(outcome->error, "%s%s", ckpt::Writer::shown(*outcome).c_str(), room.c_str());
 }
 
-Status cairn_checkpoint::check_room(const char* name, const ckpt::Definition& added) const {
+Status cairn_checkpoint::check_space(const char* name, const ckpt::Definition& added) const {
   if (!run || !catalogue.versions().empty()) return Status();
   const uint64_t bytes = ckpt::bytes_of_rank(definitions, name, added, run->number());
-  return ckpt::check_room(capi::fs_of(pool).pool, bytes,
-                          "variable '" + ckpt::shown_text(name) +
-                              "': what this rank has defined takes of each version");
+  return ckpt::check_space(capi::fs_of(pool).pool, bytes,
+                           "variable '" + ckpt::shown_text(name) +
+                               "': what this rank has defined takes of each version");
 }
 
 void cairn_checkpoint::warn_of_room(const char* name, const ckpt::Definition& added) const {

@@ -20,12 +20,12 @@
 #include "checkpoint/redundancy/background_drain.h"
 #include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
-#include "checkpoint/run/answers.h"
+#include "checkpoint/run/due_vote.h"
 #include "checkpoint/sources/lower_line.h"
 #include "checkpoint/sources/lower_set.h"
-#include "checkpoint/stock/joint_stock.h"
-#include "checkpoint/stock/part_questions.h"
-#include "checkpoint/stock/skipped.h"
+#include "checkpoint/versions/merged_inventory.h"
+#include "checkpoint/versions/part_questions.h"
+#include "checkpoint/versions/skipped.h"
 #include "checkpoint/write/writer.h"
 
 struct cairn_checkpoint {
@@ -41,7 +41,7 @@ struct cairn_checkpoint {
   // could not answer for its part.
   cairn::Status settle_on_nodes();
   // All ranks of several nodes are done with a step that reads parts of other nodes.
-  cairn::Status meet_nodes(cairn::Status own);
+  cairn::Status barrier_max_nodes(cairn::Status own);
   cairn::Status close();
   // EFAULT; EINVAL: it only looks.
   [[nodiscard]] static cairn::Status check_runs(const cairn_checkpoint* checkpoint);
@@ -72,8 +72,8 @@ struct cairn_checkpoint {
   [[nodiscard]] uint32_t survives() const;
   // ENOSPC: with this variable the arrays of this rank alone are more than the pool can ever hold.
   // Where there is a version to read, a program may want no more than that.
-  [[nodiscard]] cairn::Status check_room(const char* name,
-                                         const cairn::checkpoint::Definition& added) const;
+  [[nodiscard]] cairn::Status check_space(const char* name,
+                                          const cairn::checkpoint::Definition& added) const;
   // Leaves a warning as the text of the last error where the pool has no room for all versions that
   // a loop needs, if the other ranks of this node define as much.
   void warn_of_room(const char* name, const cairn::checkpoint::Definition& added) const;
@@ -93,11 +93,11 @@ struct cairn_checkpoint {
   std::unique_ptr<cairn::capi::TransportExchange> nodes;
   std::optional<cairn::checkpoint::PartServer> server;
   std::unique_ptr<cairn::checkpoint::SetFile> set;
-  std::optional<cairn::checkpoint::Shelf> shelf;
+  std::optional<cairn::checkpoint::SlotCache> slot_cache;
   std::unique_ptr<cairn::checkpoint::Run> run;
   cairn::checkpoint::Catalogue catalogue;
   std::optional<cairn::checkpoint::Writer> writer;
-  std::optional<cairn::checkpoint::Answers> answers;
+  std::optional<cairn::checkpoint::DueVote> due_vote;
   cairn::checkpoint::Definitions definitions;
   cairn::checkpoint::Agreed agreed;
   uint64_t agreed_changes = 0;  // of the definitions
@@ -202,7 +202,7 @@ struct cairn_checkpoint {
   // The set's copies in options.lower. ENOENT: it has none.
   [[nodiscard]] cairn::Result<cairn::checkpoint::LowerSet> open_lower() const;
   // Gets a version back if the pools have none that is as new, after the nodes have joined their
-  // stocks. Collective.
+  // inventories. Collective.
   cairn::Status begin_beside_lower();
   // How long a checkpoint takes; 0: unknown.
   [[nodiscard]] uint64_t cost_ns() const;

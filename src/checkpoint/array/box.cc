@@ -35,7 +35,7 @@ Box intersection(const Box& a, const Box& b) {
   return result;
 }
 
-bool meet(const Box& a, const Box& b) { return !is_empty(intersection(a, b)); }
+bool intersects(const Box& a, const Box& b) { return !is_empty(intersection(a, b)); }
 
 bool contains(const Box& outer, const Box& inner) {
   for (unsigned k = 0; k < outer.dimensions; ++k)

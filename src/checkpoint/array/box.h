@@ -36,7 +36,7 @@ std::optional<uint64_t> volume(const Box& box);
 bool fits(const Box& box, const Extents& extents);
 // The boxes have the same dimensions and fit into one array.
 Box intersection(const Box& a, const Box& b);
-bool meet(const Box& a, const Box& b);
+bool intersects(const Box& a, const Box& b);
 bool contains(const Box& outer, const Box& inner);
 
 // Formats a box for messages: "[0:4, 16:32]", ends excluded.

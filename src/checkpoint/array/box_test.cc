@@ -33,7 +33,7 @@ TEST(Box, IntersectionIsWhatBothHave) {
         is_inside = is_inside && (!has(b, i, j) || has(a, i, j));
       }
     ASSERT_EQ(volume(both), elements);
-    ASSERT_EQ(meet(a, b), elements != 0);
+    ASSERT_EQ(intersects(a, b), elements != 0);
     if (is_empty(b)) continue;
     ASSERT_EQ(contains(a, b), is_inside) << shown(a) << shown(b);
   }

@@ -173,8 +173,8 @@ TEST(Darray, HoldersAreTheRanksThatMeetASection) {
                                            : section_of({2, {2, 3}, {random() % 9, random() % 9}});
       std::vector<uint32_t> expected;
       for (uint32_t holder = 0; holder < rows * columns; ++holder)
-        if (!is_empty(wanted) && meet(made->section_of(holder).along[0], wanted.along[0]) &&
-            meet(made->section_of(holder).along[1], wanted.along[1]))
+        if (!is_empty(wanted) && intersects(made->section_of(holder).along[0], wanted.along[0]) &&
+            intersects(made->section_of(holder).along[1], wanted.along[1]))
           expected.push_back(holder);
       ASSERT_EQ(made->holders_of(wanted), expected) << round;
     }

@@ -286,7 +286,7 @@ std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
   if (is_counted(kind_) || is_empty(wanted) || is_empty(whole_)) return holders;
   if (kind_ == Kind::grid || kind_ == Kind::darray) return holders_in_grid(wanted);
   if (kind_ == Kind::replicated) {
-    if (meet(whole_, wanted)) holders.push_back(0);
+    if (intersects(whole_, wanted)) holders.push_back(0);
     return holders;
   }
   // Boxes come by ascending rank, so the one that counts comes last. A box that has all of `wanted`
@@ -295,7 +295,7 @@ std::vector<uint32_t> Decomposition::holders_of(const Section& wanted) const {
   for (uint64_t n = 0; n < size; ++n) {
     const uint64_t i = owner_ == Owner::lowest_rank ? size - 1 - n : n;
     const Box box = boxes_.box(i);
-    if (!meet(box, wanted)) continue;
+    if (!intersects(box, wanted)) continue;
     if (has_all(box, wanted)) holders.clear();
     holders.push_back(boxes_.rank(i));
   }
@@ -322,7 +322,7 @@ std::vector<uint32_t> Decomposition::coordinates_of(unsigned dimension,
     to = cut.piece_of(end - 1) + 1;
   }
   for (uint32_t at = from; at < to; ++at)
-    if (meet(stripes_of(dimension, at), wanted)) found.push_back(at);
+    if (intersects(stripes_of(dimension, at), wanted)) found.push_back(at);
   return found;
 }
 

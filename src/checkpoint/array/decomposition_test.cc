@@ -125,8 +125,8 @@ TEST(Decomposition, HoldersOfABoxAreTheRanksThatMeetIt) {
       for (uint32_t rank = 0; rank < sample.ranks(); ++rank) {
         if (is_empty(wanted)) continue;
         const Section part = sample.section_of(rank);
-        if (!meet(part.along[0], section_of(wanted).along[0]) ||
-            !meet(part.along[1], section_of(wanted).along[1]))
+        if (!intersects(part.along[0], section_of(wanted).along[0]) ||
+            !intersects(part.along[1], section_of(wanted).along[1]))
           continue;
         // A box that has all of the section covers those before it.
         if (sample.owner() == Owner::highest_rank &&

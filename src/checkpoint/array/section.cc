@@ -114,16 +114,16 @@ bool SharedIntervals::next(SharedInterval* interval) {
   return false;
 }
 
-bool meet(const Stripes& a, const Stripes& b) {
+bool intersects(const Stripes& a, const Stripes& b) {
   if (std::max(a.begin, b.begin) >= std::min(a.end, b.end)) return false;
   if (a.step == 0 && b.step == 0) return true;
   SharedInterval interval;
   return SharedIntervals(a, b).next(&interval);
 }
 
-bool meet(const Box& box, const Section& section) {
+bool intersects(const Box& box, const Section& section) {
   for (unsigned k = 0; k < box.dimensions; ++k)
-    if (!meet(stripes_of(box, k, box.offset), section.along[k])) return false;
+    if (!intersects(stripes_of(box, k, box.offset), section.along[k])) return false;
   return true;
 }
 
@@ -183,7 +183,7 @@ SharedRuns::SharedRuns(const Section& stored, const Section& wanted, const Order
     unit *= static_cast<int64_t>(stored.along[k].count());
     // All dimensions except the fastest start at their first element.
     if (i + 1 == levels_)
-      is_over_ = !meet(stored.along[k], wanted.along[k]);
+      is_over_ = !intersects(stored.along[k], wanted.along[k]);
     else if (!level.intervals.next(&level.interval))
       is_over_ = true;
   }

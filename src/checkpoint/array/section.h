@@ -93,8 +93,8 @@ class SharedIntervals {
   uint64_t at_ = 0;
 };
 
-bool meet(const Stripes& a, const Stripes& b);
-bool meet(const Box& box, const Section& section);
+bool intersects(const Stripes& a, const Stripes& b);
+bool intersects(const Box& box, const Section& section);
 // Returns true if the whole section lies in the box.
 bool has_all(const Box& box, const Section& section);
 // Returns the blocks of a section that is not empty, the last dimension the fastest. EOVERFLOW:

@@ -60,7 +60,7 @@ TEST(Section, SegmentsAreWhatBothHave) {
     for (const auto& [element, place] : listed(stored))
       if (const auto found = in_wanted.find(element); found != in_wanted.end())
         expected[element] = {place, found->second};
-    ASSERT_EQ(meet(stored, wanted), !expected.empty());
+    ASSERT_EQ(intersects(stored, wanted), !expected.empty());
     SharedIntervals intervals(stored, wanted);
     for (int turn = 0; turn < 2; ++turn) {
       // The places of both sections continue from interval to interval, even if an element is far
@@ -99,8 +99,8 @@ TEST(Section, OfNumbersNearTheLimit) {
   EXPECT_EQ(interval.wanted, 4);
   EXPECT_FALSE(intervals.next(&interval));
   // A few steps find that there is no common element, or where it is.
-  EXPECT_FALSE(
-      meet(Stripes{0, extent, 0, 1, extent / 2 + 1}, Stripes{0, extent, 1, 1, extent / 2 + 1}));
+  EXPECT_FALSE(intersects(Stripes{0, extent, 0, 1, extent / 2 + 1},
+                          Stripes{0, extent, 1, 1, extent / 2 + 1}));
 }
 
 // The place where an element is stored, and the place where it is wanted.
@@ -220,8 +220,8 @@ TEST(Section, ABoxIsOne) {
   EXPECT_FALSE(is_empty(section));
   EXPECT_TRUE(is_empty(section_of({2, {3, 0}, {4, 0}})));
   EXPECT_FALSE(is_empty(Section())) << "a scalar has an element";
-  EXPECT_TRUE(meet(box, section));
-  EXPECT_FALSE(meet(box, section_of({2, {7, 0}, {1, 5}})));
+  EXPECT_TRUE(intersects(box, section));
+  EXPECT_FALSE(intersects(box, section_of({2, {7, 0}, {1, 5}})));
   const auto scalar = shared_box(Section(), Section());
   ASSERT_TRUE(scalar);
   EXPECT_EQ(volume(scalar->stored), 1U);

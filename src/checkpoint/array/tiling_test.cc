@@ -98,7 +98,7 @@ TEST(Tiling, FindsEachGapAndOverlap) {
       const bool is_whole = least >= 1 && (may_overlap || most <= 1);
       ASSERT_EQ(tiling.fault == TilingFault::none, is_whole) << round;
       if (tiling.fault == TilingFault::gap) {
-        for (const Box& box : boxes.all) ASSERT_FALSE(meet(box, tiling.where));
+        for (const Box& box : boxes.all) ASSERT_FALSE(intersects(box, tiling.where));
       } else if (tiling.fault == TilingFault::overlap) {
         ASSERT_LT(tiling.first, tiling.second);
         ASSERT_FALSE(is_empty(tiling.where));

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/saved_failure.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
 #include "file/data/io.h"
 #include "tier/record/record.h"
 #include "tier/system/pool_file.h"
@@ -54,7 +54,7 @@ class Agreement {
       std::memcpy(hash.data() + size_t{8} * i, &word, sizeof word);
     }
     auto contents = load_contents(run_.set().fs(), run_.set().directory(), hash);
-    CAIRN_TRY_ASSIGN(unread, meet_all(contents.status(), arrived));
+    CAIRN_TRY_ASSIGN(unread, barrier_max(contents.status(), arrived));
     if (unread != 0) return fail(unread, "another rank cannot read the layout");
     return contents;
   }
@@ -76,26 +76,26 @@ class Agreement {
   // Returns the error that all ranks have, or 0. A failure is this rank's own.
   Result<int> meet(const Status& own, uint64_t arrived, const std::function<int()>& evaluate) {
     const SavedFailure saved(own);
-    CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, own.code(), arrived,
-                                      [&]() -> int64_t { return evaluate(); }));
+    CAIRN_TRY_ASSIGN(error, run_.barrier_reduce(Run::Purpose::agree, own.code(), arrived,
+                                                [&]() -> int64_t { return evaluate(); }));
     if (!own.ok()) return saved.restored();
     return static_cast<int>(error);
   }
 
   // Does what meet() does, for all nodes.
-  Result<int> meet_all(const Status& own, uint64_t arrived) {
+  Result<int> barrier_max(const Status& own, uint64_t arrived) {
     const SavedFailure saved(own);
-    CAIRN_TRY_ASSIGN(error, run_.meet_all(Run::Purpose::agree, own.code(), arrived));
+    CAIRN_TRY_ASSIGN(error, run_.barrier_max(Run::Purpose::agree, own.code(), arrived));
     if (!own.ok()) return saved.restored();
     return static_cast<int>(error);
   }
 
   // Waits until all ranks have stored their definitions on their nodes; the leaders then join them.
   Status agree_with_nodes(const Status& status, uint64_t arrived) {
-    CAIRN_TRY_ASSIGN(untold, meet_all(status, arrived));
+    CAIRN_TRY_ASSIGN(untold, barrier_max(status, arrived));
     if (untold != 0) return fail(untold, "another rank could not store its definitions");
     const Status joined = run_.is_leader() ? join() : Status();
-    CAIRN_TRY_ASSIGN(refused, meet_all(joined, arrived));
+    CAIRN_TRY_ASSIGN(refused, barrier_max(joined, arrived));
     return refused == 0 ? Status() : told(refused);
   }
 

@@ -14,7 +14,7 @@ inline constexpr uint64_t texts_begin = 1024;
 inline constexpr uint64_t agree_ranges_begin = 4096;
 
 // Agrees with all ranks; waits for them. The layout is durable afterwards. All ranks get the same
-// result. EINVAL, EOVERFLOW, as join_nodes(). `arrived`: as for Run::meet().
+// result. EINVAL, EOVERFLOW, as join_nodes(). `arrived`: as for Run::barrier_reduce().
 Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
                        uint64_t arrived);
 

@@ -14,9 +14,9 @@ namespace {
 
 class NodesDrain {
  public:
-  NodesDrain(const Run& run, Shelf* shelf, const Catalogue& catalogue, const KnownVersion& known,
-             const DrainOrder& order)
-      : run_(run), shelf_(*shelf), catalogue_(catalogue), known_(known), order_(order) {}
+  NodesDrain(const Run& run, SlotCache* slot_cache, const Catalogue& catalogue,
+             const KnownVersion& known, const DrainOrder& order)
+      : run_(run), slot_cache_(*slot_cache), catalogue_(catalogue), known_(known), order_(order) {}
   ~NodesDrain() {
     if (is_open_) drop_aside(&parts_, &lower_);
   }
@@ -68,7 +68,7 @@ class NodesDrain {
     is_open_ = true;
     for (uint32_t i = 0; i < known_.version.parts; ++i) {
       if (node_of(i) != run_.node()) continue;
-      CAIRN_TRY_ASSIGN(slot, shelf_.get(known_.slot_of(i)));
+      CAIRN_TRY_ASSIGN(slot, slot_cache_.get(known_.slot_of(i)));
       CAIRN_TRY_ASSIGN(part, open_drained(run_.set(), slot, sequence()));
       parts_.push_back(std::move(part));
     }
@@ -161,7 +161,7 @@ class NodesDrain {
   }
 
   const Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   const Catalogue& catalogue_;
   const KnownVersion& known_;
   const DrainOrder& order_;
@@ -175,9 +175,9 @@ class NodesDrain {
 
 }  // namespace
 
-Status drain_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+Status drain_on_nodes(const Run& run, SlotCache* slot_cache, const Catalogue& catalogue,
                       const KnownVersion& known, const DrainOrder& order) {
-  return NodesDrain(run, shelf, catalogue, known, order).drain();
+  return NodesDrain(run, slot_cache, catalogue, known, order).drain();
 }
 
 }  // namespace cairn::checkpoint

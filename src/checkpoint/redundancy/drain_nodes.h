@@ -7,8 +7,8 @@
 #include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/run/run.h"
 #include "checkpoint/sources/lower_line.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/shelf.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 
@@ -23,7 +23,7 @@ struct DrainOrder {
 // waits for them. The node that has the first part holds the lock of lower meanwhile. An error of
 // one node is an error of all, named in the texts of the others; the version then has no record.
 // Errors as begin_drain() and copy_aside(); EHOSTDOWN: no node has a part of it.
-Status drain_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+Status drain_on_nodes(const Run& run, SlotCache* slot_cache, const Catalogue& catalogue,
                       const KnownVersion& known, const DrainOrder& order);
 
 }  // namespace cairn::checkpoint

@@ -9,7 +9,7 @@
 #include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/sources/checked_span.h"
 #include "checkpoint/sources/lower_line.h"
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 

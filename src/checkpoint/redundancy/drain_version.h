@@ -10,9 +10,9 @@
 #include "checkpoint/sources/checked_span.h"
 #include "checkpoint/sources/lower_line.h"
 #include "checkpoint/sources/lower_set.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 

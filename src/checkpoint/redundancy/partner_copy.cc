@@ -5,10 +5,10 @@
 
 #include "base/saved_failure.h"
 #include "checkpoint/layout/checksum_list.h"
-#include "checkpoint/stock/commit_part.h"
-#include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/commit_part.h"
+#include "checkpoint/versions/part_questions.h"
 #include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
@@ -18,8 +18,8 @@ constexpr uint64_t bytes_at_once = uint64_t{1} << 20;
 constexpr unsigned error_shift = 32;  // above the number of a node
 
 // Returns the manifest with the table of parts, as this node committed it.
-Result<Manifest> own_manifest(Shelf* shelf, const KnownVersion& known) {
-  CAIRN_TRY_ASSIGN(slot, shelf->get(known.slot));
+Result<Manifest> own_manifest(SlotCache* slot_cache, const KnownVersion& known) {
+  CAIRN_TRY_ASSIGN(slot, slot_cache->get(known.slot));
   CAIRN_TRY_ASSIGN(manifest, slot->read_manifest());
   if (manifest.version().sequence != known.version.sequence)
     return fail(ESTALE, "%s: holds another version", manifest_name(slot->ids().number).c_str());
@@ -28,9 +28,9 @@ Result<Manifest> own_manifest(Shelf* shelf, const KnownVersion& known) {
 
 class CopyMaker {
  public:
-  CopyMaker(Run* run, Shelf* shelf, const KnownVersion& known, const Manifest& own,
+  CopyMaker(Run* run, SlotCache* slot_cache, const KnownVersion& known, const Manifest& own,
             const Contents& contents)
-      : run_(*run), shelf_(*shelf), known_(known), own_(own), contents_(contents) {}
+      : run_(*run), slot_cache_(*slot_cache), known_(known), own_(own), contents_(contents) {}
 
   Result<HeldCopy> make(uint32_t part) {
     PartClient client(run_.exchange(), known_.holders[part], part);
@@ -47,7 +47,7 @@ class CopyMaker {
     lease_ = {};
     // The blocks of a new slot are freed for others.
     if (is_new && status.code() == ENOSPC) {
-      shelf_.drop(number);
+      slot_cache_.drop(number);
       remove_slot(fs(), run_.set().directory(), number).ignore();  // the slot stays free then
     }
     return annotate(saved.restored(), "copy of part %u of %s", part, client.name().c_str());
@@ -82,8 +82,8 @@ class CopyMaker {
   Result<Slot*> take_slot(const Manifest& source, bool* is_new) {
     Slot* slot = nullptr;
     CAIRN_TRY(run_.locked([&]() -> Status {
-      CAIRN_TRY_ASSIGN(found, shelf_.take_free(source.version().manifest_length,
-                                               source.data_end(block_bytes()), is_new));
+      CAIRN_TRY_ASSIGN(found, slot_cache_.take_free(source.version().manifest_length,
+                                                    source.data_end(block_bytes()), is_new));
       CAIRN_TRY_ASSIGN(lease, found->take_lease());
       lease_ = std::move(lease);
       slot = found;
@@ -152,7 +152,7 @@ class CopyMaker {
   }
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   const KnownVersion& known_;
   const Manifest& own_;
   const Contents& contents_;
@@ -161,26 +161,26 @@ class CopyMaker {
 };
 
 // Makes a leader's copies. `made` also contains copies that were made before an error.
-Status hold_copies(Run* run, Shelf* shelf, const KnownVersion& known, const Partners& partners,
-                   std::vector<HeldCopy>* made) {
+Status hold_copies(Run* run, SlotCache* slot_cache, const KnownVersion& known,
+                   const Partners& partners, std::vector<HeldCopy>* made) {
   const std::vector<uint32_t>& holders = partners.holders;
   const bool holds_any = std::find(holders.begin(), holders.end(), run->node()) != holders.end();
   if (!holds_any) return Status();
-  CAIRN_TRY_ASSIGN(own, own_manifest(shelf, known));
+  CAIRN_TRY_ASSIGN(own, own_manifest(slot_cache, known));
   CAIRN_TRY_ASSIGN(
       contents, load_contents(run->set().fs(), run->set().directory(), layout_of(own.version())));
   for (uint32_t part = 0; part < own.version().parts && part < holders.size(); ++part) {
     if (holders[part] != run->node() || known.slot_of(part) != 0) continue;
     if (own.part(part).partner != own.version().part + 1)
       return fail(EUCLEAN, "part %u has its copy on another node", part);
-    CAIRN_TRY_ASSIGN(copy, CopyMaker(run, shelf, known, own, contents).make(part));
+    CAIRN_TRY_ASSIGN(copy, CopyMaker(run, slot_cache, known, own, contents).make(part));
     made->push_back(copy);
   }
   return Status();
 }
 
 // Finds the copies that this node's leader has made.
-Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
+Result<std::vector<HeldCopy>> find_copies(const SetFile& set, SlotCache* slot_cache,
                                           const KnownVersion& known) {
   std::vector<HeldCopy> copies;
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
@@ -194,7 +194,7 @@ Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
                         is_same_version(*version, known.version) &&
                         version->part != known.version.part;
     if (!is_one) continue;
-    shelf->drop(listed.number);  // the slot may have had other files
+    slot_cache->drop(listed.number);  // the slot may have had other files
     copies.push_back({version->part, listed.number});
   }
   return copies;
@@ -202,20 +202,20 @@ Result<std::vector<HeldCopy>> find_copies(const SetFile& set, Shelf* shelf,
 
 }  // namespace
 
-Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion known) {
+Status copy_to_partners(Run* run, SlotCache* slot_cache, Writer* writer, KnownVersion known) {
   const uint64_t sequence = known.version.sequence;
   // All ranks meet first: a node that does not yet know that the version is committed could not
   // answer for its part.
-  CAIRN_TRY(run->meet_all(Run::Purpose::copy, 0, writer->sequence()).status());
+  CAIRN_TRY(run->barrier_max(Run::Purpose::copy, 0, writer->sequence()).status());
   Status own;
   std::vector<HeldCopy> copies;
-  if (run->is_leader()) own = hold_copies(run, shelf, known, writer->partners(), &copies);
+  if (run->is_leader()) own = hold_copies(run, slot_cache, known, writer->partners(), &copies);
   const SavedFailure saved(own);
   const int64_t says = own.ok() ? 0 : static_cast<int64_t>(own.code()) << error_shift | run->node();
-  CAIRN_TRY_ASSIGN(worst, run->meet_all(Run::Purpose::copy, says, writer->sequence()));
+  CAIRN_TRY_ASSIGN(worst, run->barrier_max(Run::Purpose::copy, says, writer->sequence()));
   const auto error = static_cast<int>(worst >> error_shift);
   if (error == 0 && !run->is_leader()) {
-    auto of_node = find_copies(run->set(), shelf, known);
+    auto of_node = find_copies(run->set(), slot_cache, known);
     if (of_node.ok()) copies = std::move(*of_node);  // otherwise this rank asks its leader
   }
   writer->note_copies(sequence, copies, error);

@@ -12,6 +12,6 @@ namespace cairn::checkpoint {
 // Existing copies stay. ENOSPC. EUCLEAN: a part is damaged, or the records of its node and of
 // another one differ. Other errors come from the node that has the part. The text names a node that
 // holds no copy.
-Status copy_to_partners(Run* run, Shelf* shelf, Writer* writer, KnownVersion known);
+Status copy_to_partners(Run* run, SlotCache* slot_cache, Writer* writer, KnownVersion known);
 
 }  // namespace cairn::checkpoint

@@ -18,8 +18,9 @@ enum Kind : int64_t { done = 0, damaged = 1, failed = 2 };
 
 class NodesRestore {
  public:
-  NodesRestore(Run* run, Shelf* shelf, const Catalogue& catalogue, const std::string& directory)
-      : run_(*run), shelf_(*shelf), catalogue_(catalogue), directory_(directory) {}
+  NodesRestore(Run* run, SlotCache* slot_cache, const Catalogue& catalogue,
+               const std::string& directory)
+      : run_(*run), slot_cache_(*slot_cache), catalogue_(catalogue), directory_(directory) {}
 
   Result<RestoredOnNodes> restore() {
     const bool chooses = run_.is_leader() && run_.node() == 0;
@@ -59,7 +60,7 @@ class NodesRestore {
   }
 
   // No version has been written yet, so the sequence is 0.
-  Result<int64_t> meet(int64_t value) { return run_.meet_all(Run::Purpose::restart, value, 0); }
+  Result<int64_t> meet(int64_t value) { return run_.barrier_max(Run::Purpose::restart, value, 0); }
 
   Status agree(const Status& own) {
     const SavedFailure saved(own);
@@ -79,7 +80,7 @@ class NodesRestore {
     for (uint32_t part = 0; part < copy.manifest.version().parts; ++part) {
       if (known != nullptr && has_part_anywhere(*known, part)) continue;
       if (turn++ % run_.nodes() != run_.node()) continue;
-      CAIRN_TRY_ASSIGN(slot, restore_part(run_.set(), &shelf_, lower_, copy, part,
+      CAIRN_TRY_ASSIGN(slot, restore_part(run_.set(), &slot_cache_, lower_, copy, part,
                                           [&](const auto& work) { return run_.locked(work); }));
       slots_.push_back(slot);
     }
@@ -94,7 +95,7 @@ class NodesRestore {
     const int64_t says = own.ok() ? 0 : kind << kind_shift | own.code();
     CAIRN_TRY_ASSIGN(worst, meet(says));
     if (worst == 0) return true;
-    retire_restored(run_.set(), &shelf_, slots_);
+    retire_restored(run_.set(), &slot_cache_, slots_);
     const std::string name = lower_name(sequence, "");
     // The text comes from the first node with the worst result.
     const std::string told =
@@ -109,7 +110,7 @@ class NodesRestore {
   }
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   const Catalogue& catalogue_;
   const std::string& directory_;
   LowerSet lower_;
@@ -119,9 +120,9 @@ class NodesRestore {
 
 }  // namespace
 
-Result<RestoredOnNodes> restore_on_nodes(Run* run, Shelf* shelf, const Catalogue& catalogue,
-                                         const std::string& directory) {
-  return NodesRestore(run, shelf, catalogue, directory).restore();
+Result<RestoredOnNodes> restore_on_nodes(Run* run, SlotCache* slot_cache,
+                                         const Catalogue& catalogue, const std::string& directory) {
+  return NodesRestore(run, slot_cache, catalogue, directory).restore();
 }
 
 }  // namespace cairn::checkpoint

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "checkpoint/run/run.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/shelf.h"
-#include "checkpoint/stock/skipped.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/skipped.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 
@@ -17,11 +17,11 @@ struct RestoredOnNodes {
   SkippedVersions skipped;  // newer ones that are damaged in lower, and why this one was lost
 };
 
-// Restores a version. Called by all ranks of all nodes, after they have joined their stocks and
+// Restores a version. Called by all ranks of all nodes, after they have joined their inventories and
 // before a version is written; waits for them. Afterwards the pools have all parts of the newest
-// version that wanted_of() names and that is whole, and the caller takes stock again. An error of
+// version that wanted_of() names and that is whole, and the caller takes inventory again. An error of
 // one node is an error of all: ENOSPC, and those of the file system.
-Result<RestoredOnNodes> restore_on_nodes(Run* run, Shelf* shelf, const Catalogue& catalogue,
-                                         const std::string& directory);
+Result<RestoredOnNodes> restore_on_nodes(Run* run, SlotCache* slot_cache,
+                                         const Catalogue& catalogue, const std::string& directory);
 
 }  // namespace cairn::checkpoint

@@ -9,10 +9,10 @@
 #include "checkpoint/sources/checked_span.h"
 #include "checkpoint/sources/lower_copy.h"
 #include "checkpoint/sources/lower_line.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/commit_part.h"
-#include "checkpoint/stock/lineage.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/commit_part.h"
+#include "checkpoint/versions/lineage.h"
 #include "file/data/bulk_write.h"
 
 namespace cairn::checkpoint {
@@ -67,7 +67,7 @@ Status commit_copy(const SetFile& set, Slot* slot, const LowerPart& source, uint
   return commit_slot(set.fs(), slot, version.sequence);
 }
 
-Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+Result<Restored> restore(const SetFile& set, SlotCache* slot_cache, const Catalogue& catalogue,
                          const LowerSet& lower, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(copy, open_for(set, catalogue, lower, sequence));
   const VersionRecord& version = copy.manifest.version();
@@ -76,14 +76,14 @@ Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& cata
   Status status;
   for (uint32_t part = 0; part < version.parts && status.ok(); ++part) {
     if (known != nullptr && has_part_here(*known, part)) continue;
-    const auto slot = restore_part(set, shelf, lower, copy, part,
+    const auto slot = restore_part(set, slot_cache, lower, copy, part,
                                    [](const std::function<Status()>& work) { return work(); });
     status = slot.status();
     if (slot.ok()) slots.push_back(*slot);
   }
   if (!status.ok()) {
     const SavedFailure saved(status);
-    retire_restored(set, shelf, slots);
+    retire_restored(set, slot_cache, slots);
     return saved.restored();
   }
   Restored restored;
@@ -147,7 +147,7 @@ Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const
   return copy;
 }
 
-Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& lower,
+Result<uint32_t> restore_part(const SetFile& set, SlotCache* slot_cache, const LowerSet& lower,
                               const LowerCopy& copy, uint32_t part, const Locked& locked) {
   CAIRN_TRY_ASSIGN(source, open_part(lower, copy.manifest, copy.contents, part));
   CAIRN_TRY(store_contents(set.fs(), set.directory(), copy.contents));
@@ -156,8 +156,8 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   Lease lease;
   bool is_new = false;
   CAIRN_TRY(locked([&]() -> Status {
-    CAIRN_TRY_ASSIGN(found, shelf->take_free(source.manifest.version().manifest_length,
-                                             source.manifest.data_end(block_bytes), &is_new));
+    CAIRN_TRY_ASSIGN(found, slot_cache->take_free(source.manifest.version().manifest_length,
+                                                  source.manifest.data_end(block_bytes), &is_new));
     CAIRN_TRY_ASSIGN(held, found->take_lease());
     lease = std::move(held);
     slot = found;
@@ -174,17 +174,18 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   lease = {};
   // The blocks of a new slot are freed for others.
   if (is_new && status.code() == ENOSPC) {
-    shelf->drop(number);
+    slot_cache->drop(number);
     remove_slot(set.fs(), set.directory(), number).ignore();  // the slot stays free then
   }
   return saved.restored();
 }
 
-void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
+void retire_restored(const SetFile& set, SlotCache* slot_cache,
+                     const std::vector<uint32_t>& slots) {
   // A failure only makes a later run report a version that was never whole.
   if (!slots.empty()) set.forget_newest(UINT64_MAX).ignore();
   for (const uint32_t number : slots) {
-    const auto slot = shelf->get(number);
+    const auto slot = slot_cache->get(number);
     if (slot.ok()) (*slot)->retire().ignore();  // a part without the others does not count
   }
   if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
@@ -193,12 +194,13 @@ void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_
 namespace {
 
 // Restores the first of these versions that is whole.
-Result<Restored> restore_first(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                               const LowerSet& lower, const std::vector<uint64_t>& wanted) {
+Result<Restored> restore_first(const SetFile& set, SlotCache* slot_cache,
+                               const Catalogue& catalogue, const LowerSet& lower,
+                               const std::vector<uint64_t>& wanted) {
   uint32_t skipped = 0;
   std::string why;
   for (const uint64_t sequence : wanted) {
-    auto restored = restore(set, shelf, catalogue, lower, sequence);
+    auto restored = restore(set, slot_cache, catalogue, lower, sequence);
     if (restored.ok()) {
       restored->skipped = skipped;
       restored->why = why;
@@ -218,18 +220,18 @@ Result<Restored> restore_first(const SetFile& set, Shelf* shelf, const Catalogue
 
 }  // namespace
 
-Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                                const LowerSet& lower) {
+Result<Restored> restore_newest(const SetFile& set, SlotCache* slot_cache,
+                                const Catalogue& catalogue, const LowerSet& lower) {
   CAIRN_TRY_ASSIGN(wanted, wanted_of(lower, catalogue, has_part_here));
-  return restore_first(set, shelf, catalogue, lower, wanted);
+  return restore_first(set, slot_cache, catalogue, lower, wanted);
 }
 
-Result<Restored> restore_earlier(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                                 const LowerSet& lower) {
+Result<Restored> restore_earlier(const SetFile& set, SlotCache* slot_cache,
+                                 const Catalogue& catalogue, const LowerSet& lower) {
   CAIRN_TRY_ASSIGN(earlier, earlier_in(lower));
   if (earlier.empty())
     return fail(ENOENT, "%s: has no line before the newest one's", lower.path().c_str());
-  return restore_first(set, shelf, catalogue, lower, earlier);
+  return restore_first(set, slot_cache, catalogue, lower, earlier);
 }
 
 }  // namespace cairn::checkpoint

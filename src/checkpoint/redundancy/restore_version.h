@@ -9,9 +9,9 @@
 
 #include "checkpoint/sources/lower_copy.h"
 #include "checkpoint/sources/lower_set.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 
@@ -41,10 +41,10 @@ Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& 
 // checksums on the way. `locked` runs its argument under the set's lock. Returns the number of the
 // slot. EUCLEAN, ENOENT: the copy is damaged. ENOSPC, and the errors of the file system.
 using Locked = std::function<Status(const std::function<Status()>& work)>;
-Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& lower,
+Result<uint32_t> restore_part(const SetFile& set, SlotCache* slot_cache, const LowerSet& lower,
                               const LowerCopy& copy, uint32_t part, const Locked& locked);
 // Retires the restored parts of a version whose other parts are not available.
-void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots);
+void retire_restored(const SetFile& set, SlotCache* slot_cache, const std::vector<uint32_t>& slots);
 // Opens a copy that is valid except for its parts: of this set, and of the version that the pools
 // have under its sequence. Errors as restore_part().
 Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const LowerSet& lower,
@@ -53,11 +53,11 @@ Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const
 // Restores the newest version that wanted_of() names and that is whole: the parts that this pool
 // lacks. Called under the set's lock. ENOENT: there is none to restore. EUCLEAN: none is whole; the
 // text has the reason. ENOSPC, and the errors of the file system.
-Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                                const LowerSet& lower);
+Result<Restored> restore_newest(const SetFile& set, SlotCache* slot_cache,
+                                const Catalogue& catalogue, const LowerSet& lower);
 // Does what restore_newest() does, from the last line before the newest one's, for a pool that has
 // no version.
-Result<Restored> restore_earlier(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
-                                 const LowerSet& lower);
+Result<Restored> restore_earlier(const SetFile& set, SlotCache* slot_cache,
+                                 const Catalogue& catalogue, const LowerSet& lower);
 
 }  // namespace cairn::checkpoint

@@ -59,7 +59,7 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 uint32_t Restart::attempts_of(const KnownVersion& known) {
   // All ranks must return the same number.
   if (run_.exchange() != nullptr) return known.attempts;
-  const auto slot = shelf_.get(known.any_slot());
+  const auto slot = slot_cache_.get(known.any_slot());
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
   if (!word.ok()) return 0;
@@ -143,19 +143,20 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
   const int64_t said = encode(status, is_damage);
   int64_t worst = 0;
   if (run_.exchange() == nullptr) {
-    CAIRN_TRY_ASSIGN(found, run_.meet(Run::Purpose::restart, said, arrived, [&] {
+    CAIRN_TRY_ASSIGN(found, run_.barrier_reduce(Run::Purpose::restart, said, arrived, [&] {
       const int64_t greatest = run_.greatest();
       return greatest == 0 ? encode(then(), false) : greatest;
     }));
     worst = found;
   } else {
-    CAIRN_TRY_ASSIGN(found, run_.meet_all(Run::Purpose::restart, said, arrived));
+    CAIRN_TRY_ASSIGN(found, run_.barrier_max(Run::Purpose::restart, said, arrived));
     worst = found;
     if (worst == 0) {
       // On several nodes each leader calls it.
       const Status done = run_.is_leader() ? then() : Status();
       if (!done.ok()) own = last_detail();
-      CAIRN_TRY_ASSIGN(of_all, run_.meet_all(Run::Purpose::restart, encode(done, false), arrived));
+      CAIRN_TRY_ASSIGN(of_all,
+                       run_.barrier_max(Run::Purpose::restart, encode(done, false), arrived));
       worst = of_all;
     }
   }
@@ -327,8 +328,8 @@ Result<std::vector<KnownVersion>> Restart::candidates_in_lower(const RestartRequ
   uint32_t crc = 0;
   for (const KnownVersion& known : found)
     crc = crc32c_bulk(crc, &known.version, sizeof known.version);
-  CAIRN_TRY_ASSIGN(most, run_.meet_all(Run::Purpose::restart, int64_t{crc}, arrived));
-  CAIRN_TRY_ASSIGN(least, run_.meet_all(Run::Purpose::restart, -int64_t{crc}, arrived));
+  CAIRN_TRY_ASSIGN(most, run_.barrier_max(Run::Purpose::restart, int64_t{crc}, arrived));
+  CAIRN_TRY_ASSIGN(least, run_.barrier_max(Run::Purpose::restart, -int64_t{crc}, arrived));
   if (most != -least) found.clear();
   return found;
 }
@@ -407,7 +408,7 @@ Status Restart::report_copies(const StoredVersion& stored, bool reads, uint64_t 
     report->why_copies = "a copy was read: " + stored.why_copies();
   if (!reads || stored.version().parts == 1) return Status();
   const int64_t own = int64_t{report->from_copies} << errno_shift | run_.number();
-  CAIRN_TRY_ASSIGN(most, run_.meet_all(Run::Purpose::restart, own, arrived));
+  CAIRN_TRY_ASSIGN(most, run_.barrier_max(Run::Purpose::restart, own, arrived));
   report->from_copies = static_cast<uint32_t>(most >> errno_shift);
   if (report->from_copies != 0 && report->why_copies.empty())
     report->why_copies =

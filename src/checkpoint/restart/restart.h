@@ -10,8 +10,8 @@
 #include "checkpoint/restart/match.h"
 #include "checkpoint/restart/stored_version.h"
 #include "checkpoint/run/run.h"
-#include "checkpoint/stock/catalogue.h"
-#include "checkpoint/stock/skipped.h"
+#include "checkpoint/versions/catalogue.h"
+#include "checkpoint/versions/skipped.h"
 
 namespace cairn::checkpoint {
 
@@ -52,11 +52,12 @@ struct RestartReport {
 
 class Restart {
  public:
-  Restart(Run* run, Shelf* shelf, const Catalogue* catalogue, const Definitions* definitions)
-      : run_(*run), shelf_(*shelf), catalogue_(*catalogue), definitions_(*definitions) {}
+  Restart(Run* run, SlotCache* slot_cache, const Catalogue* catalogue,
+          const Definitions* definitions)
+      : run_(*run), slot_cache_(*slot_cache), catalogue_(*catalogue), definitions_(*definitions) {}
 
   // Both test() and read() wait for all ranks, which get the same result. `arrived`: as for
-  // Run::meet(). ENOENT: there is no such version; the text has the reason. EEXIST: there are
+  // Run::barrier_reduce(). ENOENT: there is no such version; the text has the reason. EEXIST: there are
   // versions, and none of them is available; the text has the reason. EHOSTDOWN: the run lacks the
   // pool of a node, which the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
   //
@@ -99,7 +100,7 @@ class Restart {
   Status find_counted_places(Read* read);
   Status copy(const RestartRequest& request, Read* read);
   [[nodiscard]] Stores stores() const {
-    return {&run_.set(), &shelf_, run_.exchange(), lower_ ? &*lower_ : nullptr};
+    return {&run_.set(), &slot_cache_, run_.exchange(), lower_ ? &*lower_ : nullptr};
   }
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
                           const std::function<Status()>& then);
@@ -117,7 +118,7 @@ class Restart {
   bool has_versions_ = false;  // there were versions, available or not
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   const Catalogue& catalogue_;
   const Definitions& definitions_;
 };

@@ -5,10 +5,10 @@
 #include "base/crc32c_bulk.h"
 #include "base/saved_failure.h"
 #include "checkpoint/record/medium_errors.h"
-#include "checkpoint/sources/either_part.h"
+#include "checkpoint/sources/fallback_part.h"
 #include "checkpoint/sources/lower_part.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
 #include "file/data/io.h"
 
 namespace cairn::checkpoint {
@@ -21,7 +21,7 @@ Result<StoredVersion> StoredVersion::open(const Stores& stores, const KnownVersi
   if (known.is_in_lower) {
     CAIRN_TRY(stored.open_in_lower(known));
   } else if (known.any_slot() != 0) {
-    CAIRN_TRY_ASSIGN(slot, stored.hold(stores.shelf, known.any_slot()));
+    CAIRN_TRY_ASSIGN(slot, stored.hold(stores.slot_cache, known.any_slot()));
     CAIRN_TRY(stored.open_here(known, slot));
   } else {
     CAIRN_TRY(stored.open_there(known));
@@ -32,10 +32,10 @@ Result<StoredVersion> StoredVersion::open(const Stores& stores, const KnownVersi
 }
 
 // Takes a lease of a slot of this node.
-Result<Slot*> StoredVersion::hold(Shelf* shelf, uint32_t number) {
+Result<Slot*> StoredVersion::hold(SlotCache* slot_cache, uint32_t number) {
   for (const Held& held : slots_)
     if (held.slot->ids().number == number) return held.slot;
-  CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+  CAIRN_TRY_ASSIGN(slot, slot_cache->get(number));
   Held held;
   held.slot = slot;
   CAIRN_TRY_ASSIGN(lease, slot->take_lease());
@@ -129,7 +129,7 @@ Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Store
   if (exchange_ == nullptr) {
     const uint32_t number = known.slot_of(part);
     if (number == 0) return add_lower();  // if it adds none, readers of the part get an error
-    CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
+    CAIRN_TRY_ASSIGN(slot, hold(stores.slot_cache, number));
     sources.push_back({0, slot, number != known.slot});
     return add_lower();
   }
@@ -138,7 +138,7 @@ Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Store
     // A rank that does not know the slot of its node asks its leader.
     const uint32_t number = node == exchange_->node() ? known.slot_of(part) : 0;
     if (number != 0) {
-      CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
+      CAIRN_TRY_ASSIGN(slot, hold(stores.slot_cache, number));
       source.slot = slot;
     } else if (slots_.empty() && part == 0 && node == first_node_) {
       source.told_bytes = first_data_bytes_;
@@ -189,8 +189,8 @@ void StoredVersion::read_sources(Part* part, uint32_t number) {
     auto reader = reader_from(*source, number);
     part->reader = part->reader == nullptr
                        ? std::move(reader)
-                       : read_either(std::move(reader), std::move(part->reader),
-                                     contents_.layout().block_bytes(), part->why.get());
+                       : read_with_fallback(std::move(reader), std::move(part->reader),
+                                            contents_.layout().block_bytes(), part->why.get());
   }
 }
 

@@ -9,14 +9,14 @@
 
 #include "checkpoint/sources/lower_source.h"
 #include "checkpoint/sources/part_reader.h"
-#include "checkpoint/stock/shelf.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 
 // The places that versions are read from.
 struct Stores {
   const SetFile* set = nullptr;
-  Shelf* shelf = nullptr;
+  SlotCache* slot_cache = nullptr;
   Exchange* exchange = nullptr;     // null: one node
   const LowerSet* lower = nullptr;  // null: lower has nothing of the set
 };
@@ -95,7 +95,7 @@ class StoredVersion {
   Status open_here(const KnownVersion& known, Slot* slot);
   Status open_there(const KnownVersion& known);
   Status open_in_lower(const KnownVersion& known);
-  Result<Slot*> hold(Shelf* shelf, uint32_t number);
+  Result<Slot*> hold(SlotCache* slot_cache, uint32_t number);
   Result<std::vector<Source>> sources_of(const Stores& stores, const KnownVersion& known,
                                          uint32_t part);
   Status find_contents(const Stores& stores, const KnownVersion& known);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/run/patience.h"
+#include "checkpoint/run/spin_wait.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -38,11 +38,11 @@ Result<Blobs> gather_blobs_by(uint32_t nodes, const std::vector<uint8_t>& own,
 Status gather(Exchange* exchange, Exchange::Channel channel, const void* bytes, size_t size,
               void* all) {
   CAIRN_TRY(exchange->begin_gather(channel, bytes, size, all));
-  Patience patience;
+  SpinWait spin;
   for (;;) {
     CAIRN_TRY_ASSIGN(is_complete, exchange->test_gather(channel));
     if (is_complete) return Status();
-    patience.pause();
+    spin.pause();
   }
 }
 

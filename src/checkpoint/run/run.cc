@@ -8,7 +8,7 @@
 
 #include "base/coarse_clock.h"
 #include "base/saved_failure.h"
-#include "checkpoint/run/patience.h"
+#include "checkpoint/run/spin_wait.h"
 #include "pool/lanes/lock.h"
 
 namespace cairn::checkpoint {
@@ -60,14 +60,14 @@ Result<std::unique_ptr<Run>> Run::enter(SetFile& set, const RunMember& member,
   CAIRN_TRY_ASSIGN(words, RunWords::find(set));
   run->words_ = words;
   // Ranks of the run before, in the same processes, may be about to leave.
-  Patience patience;
+  SpinWait spin;
   const uint64_t until = coarse_monotonic_ns() + member.timeout_ms * ns_of_ms;
   for (;;) {
     const Status joined = run->locked([&] { return run->join(); });
     if (joined.ok()) return run;
     if (joined.code() != EAGAIN) return joined;
     if (coarse_monotonic_ns() > until) return Status(EBUSY);
-    patience.pause();
+    spin.pause();
   }
 }
 
@@ -175,14 +175,14 @@ Status Run::missing(int error) const {
 }
 
 Status Run::wait() {
-  Patience patience;
+  SpinWait spin;
   const uint64_t until = coarse_monotonic_ns() + member_.timeout_ms * ns_of_ms;
   for (;;) {
     const uint64_t word = words_.run(RunWords::state).load();
     if (state_of(word) == RunState::running) return Status();
     if (state_of(word) == RunState::failed)
       return fail(static_cast<int>(word >> 8), "another rank could not begin the run");
-    if (!patience.pause()) continue;
+    if (!spin.pause()) continue;
     // The last rank to arrive may have been killed before it started the run.
     CAIRN_TRY(locked([&] { return settle_if_complete(); }));
     if (coarse_monotonic_ns() > until &&
@@ -235,10 +235,10 @@ void Run::come_to_meeting(Purpose purpose, int64_t value) {
                meetings_ << 8 | static_cast<uint64_t>(purpose));
 }
 
-Result<int64_t> Run::meet(Purpose purpose, int64_t value, uint64_t arrived,
-                          const Evaluate& evaluate) {
+Result<int64_t> Run::barrier_reduce(Purpose purpose, int64_t value, uint64_t arrived,
+                                    const Evaluate& evaluate) {
   come_to_meeting(purpose, value);
-  Patience patience;
+  SpinWait spin;
   bool looks = true;
   for (;;) {
     persist::Word& met = words_.meetings(RunWords::met);
@@ -257,13 +257,13 @@ Result<int64_t> Run::meet(Purpose purpose, int64_t value, uint64_t arrived,
         continue;
       }
     }
-    looks = patience.pause();
+    looks = spin.pause();
   }
 }
 
-Result<int64_t> Run::meet_all(Purpose purpose, int64_t value, uint64_t arrived) {
-  if (exchange() != nullptr) return meet_nodes(purpose, value, arrived);
-  return meet(purpose, value, arrived, [this] { return greatest(); });
+Result<int64_t> Run::barrier_max(Purpose purpose, int64_t value, uint64_t arrived) {
+  if (exchange() != nullptr) return barrier_max_nodes(purpose, value, arrived);
+  return barrier_reduce(purpose, value, arrived, [this] { return greatest(); });
 }
 
 namespace {
@@ -282,10 +282,10 @@ constexpr unsigned fault_node_shift = 32;
 
 // Meets with other nodes: the leader waits for the ranks of its node, then for the other leaders,
 // and stores the result.
-Result<int64_t> Run::meet_nodes(Purpose purpose, int64_t value, uint64_t arrived) {
+Result<int64_t> Run::barrier_max_nodes(Purpose purpose, int64_t value, uint64_t arrived) {
   come_to_meeting(purpose, value);
   persist::Word& met = words_.meetings(RunWords::met);
-  Patience patience;
+  SpinWait spin;
   for (bool looks = true;;) {
     if (met.load() >= meetings_) return result_of_nodes();
     if (looks) {
@@ -300,7 +300,7 @@ Result<int64_t> Run::meet_nodes(Purpose purpose, int64_t value, uint64_t arrived
       if (!status.ok() && met.load() < meetings_) return status;
     }
     if (is_leader()) exchange()->progress();
-    looks = patience.pause() || is_leader();
+    looks = spin.pause() || is_leader();
   }
 }
 

@@ -91,10 +91,11 @@ class Run {
   // Waits until all ranks have met for this purpose and returns the result of `evaluate`.
   // `arrived`: the sequence at which this rank last arrived. EINVAL: another rank meets for another
   // purpose. EOWNERDEAD.
-  Result<int64_t> meet(Purpose purpose, int64_t value, uint64_t arrived, const Evaluate& evaluate);
+  Result<int64_t> barrier_reduce(Purpose purpose, int64_t value, uint64_t arrived,
+                                 const Evaluate& evaluate);
   // All ranks of all nodes: returns the greatest of their values. With several nodes, no version is
   // being decided meanwhile.
-  Result<int64_t> meet_all(Purpose purpose, int64_t value, uint64_t arrived);
+  Result<int64_t> barrier_max(Purpose purpose, int64_t value, uint64_t arrived);
   // Evaluates to the greatest value of all ranks of this node.
   [[nodiscard]] int64_t greatest() const;
   // Number of meetings this rank has entered. Equal on all ranks outside a meeting.
@@ -116,7 +117,7 @@ class Run {
   void clear();
   Status missing(int error) const;
   void come_to_meeting(Purpose purpose, int64_t value);
-  Result<int64_t> meet_nodes(Purpose purpose, int64_t value, uint64_t arrived);
+  Result<int64_t> barrier_max_nodes(Purpose purpose, int64_t value, uint64_t arrived);
   Status tell_nodes(Purpose purpose, const Status& own);
   Result<int64_t> result_of_nodes();
   [[nodiscard]] Status look_at_absent(uint32_t rank, uint64_t arrived) const;

@@ -4,8 +4,8 @@
 
 #include "base/saved_failure.h"
 #include "checkpoint/record/head.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 namespace {

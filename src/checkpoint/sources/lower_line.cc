@@ -1,7 +1,7 @@
 #include "checkpoint/sources/lower_line.h"
 
 #include "checkpoint/sources/lower_copy.h"
-#include "checkpoint/stock/lineage.h"
+#include "checkpoint/versions/lineage.h"
 
 namespace cairn::checkpoint {
 namespace {

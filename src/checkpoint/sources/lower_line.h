@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/sources/lower_set.h"
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 

@@ -1,7 +1,7 @@
 #include "checkpoint/sources/lower_source.h"
 
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t most_held = uint64_t{64} << 20;
 
-class HerePart : public PartReader {
+class LocalPart : public PartReader {
  public:
-  HerePart(Slot* slot, uint64_t block_bytes) : slot_(*slot), block_bytes_(block_bytes) {}
+  LocalPart(Slot* slot, uint64_t block_bytes) : slot_(*slot), block_bytes_(block_bytes) {}
 
   Status verify(const Area& area, const std::vector<Blocks>& blocks) override {
     const CheckedFile data = in_pool(slot_.data_file(), data_name(slot_.ids().number));
@@ -35,9 +35,9 @@ class HerePart : public PartReader {
   uint64_t block_bytes_;
 };
 
-class TherePart : public PartReader {
+class RemotePart : public PartReader {
  public:
-  TherePart(const PartClient& client, uint64_t sequence, uint64_t block_bytes, BlockCache* cache)
+  RemotePart(const PartClient& client, uint64_t sequence, uint64_t block_bytes, BlockCache* cache)
       : client_(client), sequence_(sequence), block_bytes_(block_bytes), cache_(*cache) {}
 
   Status verify(const Area& area, const std::vector<Blocks>& blocks) override {
@@ -122,12 +122,12 @@ const std::vector<uint8_t>* BlockCache::put(const Key& key, std::vector<uint8_t>
 }
 
 std::unique_ptr<PartReader> read_here(Slot* slot, uint64_t block_bytes) {
-  return std::make_unique<HerePart>(slot, block_bytes);
+  return std::make_unique<LocalPart>(slot, block_bytes);
 }
 
 std::unique_ptr<PartReader> read_from(const PartClient& client, uint64_t sequence,
                                       uint64_t block_bytes, BlockCache* cache) {
-  return std::make_unique<TherePart>(client, sequence, block_bytes, cache);
+  return std::make_unique<RemotePart>(client, sequence, block_bytes, cache);
 }
 
 }  // namespace cairn::checkpoint

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "checkpoint/stock/part_questions.h"
 #include "checkpoint/store/block_check.h"
+#include "checkpoint/versions/part_questions.h"
 
 namespace cairn::checkpoint {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checkpoint/define/agreement.h"
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 #include "file/data/io.h"
 #include "tier/record/record.h"
 #include "tier/system/pool_file.h"
@@ -63,7 +63,7 @@ std::string share_text(Run* run, Run::Purpose purpose, bool is_mine, const std::
   if (run->all_ranks() == 1) return text;
   const uint64_t tag = run->meetings();
   if (is_mine) tell_text(*run, TextPlace::meeting, tag, text);
-  if (!run->meet_all(purpose, 0, arrived).ok()) return is_mine ? text : "";
+  if (!run->barrier_max(purpose, 0, arrived).ok()) return is_mine ? text : "";
   const std::string here = told_text(*run, TextPlace::meeting, tag);
   if (run->exchange() == nullptr) return here;
   TextRecord own{};

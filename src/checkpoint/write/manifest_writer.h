@@ -8,8 +8,8 @@
 
 #include "checkpoint/layout/layout.h"
 #include "checkpoint/run/run.h"
-#include "checkpoint/stock/lineage.h"
 #include "checkpoint/store/slot.h"
+#include "checkpoint/versions/lineage.h"
 #include "checkpoint/write/partners.h"
 
 namespace cairn::checkpoint {

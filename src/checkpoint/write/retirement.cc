@@ -22,7 +22,7 @@ void Retirement::retire(const std::vector<KnownVersion>& beyond) {
   bool is_changed = false;
   for (const KnownVersion& known : beyond) {
     for (const uint32_t number : known.slots()) {
-      const auto slot = shelf_.get(number);
+      const auto slot = slot_cache_.get(number);
       if (slot.ok() && (*slot)->retire().ok()) is_changed = true;
     }
   }
@@ -34,11 +34,11 @@ void Retirement::retire(const std::vector<KnownVersion>& beyond) {
 bool Retirement::drop_damaged(const std::vector<uint32_t>& slots) {
   bool is_changed = false;
   for (const uint32_t number : slots) {
-    const auto slot = shelf_.get(number);
+    const auto slot = slot_cache_.get(number);
     if (slot.ok() && (*slot)->retire().ok()) {
       is_changed = true;
     } else {
-      shelf_.drop(number);
+      slot_cache_.drop(number);
       remove_slot(run_.set().fs(), run_.set().directory(), number).ignore();  // the next run may
     }
   }
@@ -56,7 +56,7 @@ void Retirement::note_partners(uint64_t sequence, const std::vector<uint32_t>& h
 // Stores when the version had its copies. Reports read this time; a restart looks at the copies
 // themselves.
 void Retirement::note_partner_level(const KnownVersion& known) {
-  const auto slot = shelf_.get(known.slot);
+  const auto slot = slot_cache_.get(known.slot);
   if (!slot.ok()) return;
   const auto word = (*slot)->word(partner_offset);
   if (!word.ok()) return;
@@ -69,7 +69,7 @@ Status Retirement::drop(uint64_t sequence) {
   if (!known || !run_.is_leader()) return Status();
   CAIRN_TRY(run_.set().forget_newest(sequence));
   for (const uint32_t number : known->slots()) {
-    CAIRN_TRY_ASSIGN(slot, shelf_.get(number));
+    CAIRN_TRY_ASSIGN(slot, slot_cache_.get(number));
     CAIRN_TRY(slot->retire());
   }
   return pool().fence();
@@ -77,7 +77,7 @@ Status Retirement::drop(uint64_t sequence) {
 
 Status Retirement::confirm_restart() {
   if (restarted_ == 0) return Status();
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(restarted_));
+  CAIRN_TRY_ASSIGN(slot, slot_cache_.get(restarted_));
   CAIRN_TRY_ASSIGN(attempts, slot->word(attempts_offset));
   pool().store_flush(*attempts, 0);
   return pool().fence();

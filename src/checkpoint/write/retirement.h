@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "checkpoint/run/run.h"
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 
 class Retirement {
  public:
-  // The objects `run`, `shelf` and `catalogue` stay where they are.
-  Retirement(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
-      : run_(*run), shelf_(*shelf), catalogue_(*catalogue), retention_(retention) {}
+  // The objects `run`, `slot_cache` and `catalogue` stay where they are.
+  Retirement(Run* run, SlotCache* slot_cache, Catalogue* catalogue, Retention retention)
+      : run_(*run), slot_cache_(*slot_cache), catalogue_(*catalogue), retention_(retention) {}
 
   // Makes the next commit free damaged slots, too.
   void drop_damaged_with_next() { drops_damaged_ = true; }
@@ -40,7 +40,7 @@ class Retirement {
   [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   Catalogue& catalogue_;
   Retention retention_;
   uint32_t restarted_ = 0;  // the slot that the run restarted from; 0: none, or it is confirmed

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/run/patience.h"
-#include "checkpoint/stock/commit_part.h"
+#include "checkpoint/run/spin_wait.h"
+#include "checkpoint/versions/commit_part.h"
 #include "checkpoint/write/failure_text.h"
 #include "checkpoint/write/rank_writer.h"
-#include "checkpoint/write/room.h"
+#include "checkpoint/write/space_check.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -67,7 +67,7 @@ Status Writer::open(const Agreed& agreed, const VersionFacts& facts, Slot** slot
   if (words_.number() != facts.number)
     return fail(EINVAL, "this rank writes version %lld, another rank version %lld",
                 static_cast<long long>(facts.number), static_cast<long long>(words_.number()));
-  CAIRN_TRY_ASSIGN(found, shelf_.get(ids));
+  CAIRN_TRY_ASSIGN(found, slot_cache_.get(ids));
   *slot = found;
   return Status();
 }
@@ -88,9 +88,10 @@ Status Writer::take_slot(const Agreed& agreed, const VersionFacts& facts, Openin
   const Layout& layout = agreed.contents.layout();
   CAIRN_TRY_ASSIGN(
       shape, shape_of(run_.ranks(), static_cast<uint32_t>(facts.attributes.size()), run_.nodes()));
-  CAIRN_TRY(check_room(run_.set().fs().pool, bytes_of_version(agreed.regions, layout.block_bytes()),
-                       "a version takes of this host"));
-  CAIRN_TRY_ASSIGN(slot, shelf_.take_free(shape.length, agreed.regions.end, &opening->is_new));
+  CAIRN_TRY(check_space(run_.set().fs().pool,
+                        bytes_of_version(agreed.regions, layout.block_bytes()),
+                        "a version takes of this host"));
+  CAIRN_TRY_ASSIGN(slot, slot_cache_.take_free(shape.length, agreed.regions.end, &opening->is_new));
   CAIRN_TRY(write_manifest(run_, {sequence_, layout, facts, lineage_, partners_}, slot));
   opening->slot = slot->ids();
   return Status();
@@ -110,7 +111,7 @@ void Writer::arrive() {
 
 Result<SlotIds> Writer::opened() const {
   if (opened_slot_ == 0) return fail(ENOENT, "the version has no slot");
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_slot_));
+  CAIRN_TRY_ASSIGN(slot, slot_cache_.get(opened_slot_));
   return slot->ids();
 }
 
@@ -128,7 +129,7 @@ Status Writer::decide(uint64_t sequence) {
 }
 
 Status Writer::commit(uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(words_.slot(sequence)));
+  CAIRN_TRY_ASSIGN(slot, slot_cache_.get(words_.slot(sequence)));
   return commit_slot(run_.set().fs(), slot, sequence);
 }
 
@@ -136,7 +137,7 @@ Status Writer::commit(uint64_t sequence) {
 void Writer::abort(uint64_t sequence, int error) {
   const SlotIds ids = words_.slot(sequence);
   if (ids.number == 0) return;
-  const auto slot = shelf_.get(ids);
+  const auto slot = slot_cache_.get(ids);
   if (!slot.ok()) return;
   abort_slot(run_.set().fs(), *slot, sequence);
   // The slot was made for this version; without it, its blocks are free for other files.
@@ -146,7 +147,7 @@ void Writer::abort(uint64_t sequence, int error) {
 }
 
 Status Writer::prepare_own(uint64_t sequence, NodePrepared* prepared) {
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(words_.slot(sequence)));
+  CAIRN_TRY_ASSIGN(slot, slot_cache_.get(words_.slot(sequence)));
   CAIRN_TRY_ASSIGN(part, prepare_part(slot, sequence));
   prepared->part.bytes = part.bytes;
   prepared->part.roots_crc = part.roots_crc;
@@ -183,7 +184,7 @@ Status Writer::advance() {
     CAIRN_TRY(nodes_.begin(prepare(sequence)));
   }
   const auto decide = [&](const std::vector<PartRecord>& parts) -> Status {
-    CAIRN_TRY_ASSIGN(slot, shelf_.get(words_.slot(sequence)));
+    CAIRN_TRY_ASSIGN(slot, slot_cache_.get(words_.slot(sequence)));
     return commit_part(run_.set().fs(), slot, sequence, parts);
   };
   NodesVerdict verdict;
@@ -239,11 +240,11 @@ void Writer::learn(uint64_t sequence, bool is_decider) {
   outcome.bytes = has_nodes ? told : outcome.bytes + told;  // one node adds its extents
   if (!outcome.is_committed) {
     learn_failure(sequence, &outcome);
-    shelf_.drop(opened_slot_);
+    slot_cache_.drop(opened_slot_);
     return;
   }
   lineage_.parent = sequence;
-  const auto slot = shelf_.get(opened_slot_);
+  const auto slot = slot_cache_.get(opened_slot_);
   if (!slot.ok()) return;
   const auto version = (*slot)->read_version();
   if (!version.ok()) return;
@@ -303,7 +304,7 @@ Result<bool> Writer::test(uint64_t sequence) {
 
 Status Writer::wait(uint64_t sequence, uint64_t timeout_ns) {
   const uint64_t begun = fine_monotonic_ns();
-  Patience patience;
+  SpinWait spin;
   for (bool looks = true;;) {
     if (sequence <= decided_) return Status();
     if (words_.is_decided(sequence) || looks) {
@@ -312,7 +313,7 @@ Status Writer::wait(uint64_t sequence, uint64_t timeout_ns) {
     }
     if (timeout_ns != 0 && fine_monotonic_ns() - begun > timeout_ns)
       return fail(ETIMEDOUT, "the version is not decided yet");
-    looks = patience.pause() || (run_.exchange() != nullptr && run_.is_leader());
+    looks = spin.pause() || (run_.exchange() != nullptr && run_.is_leader());
   }
 }
 

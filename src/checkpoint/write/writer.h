@@ -9,7 +9,7 @@
 #include <string>
 
 #include "checkpoint/define/agreement.h"
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 #include "checkpoint/write/commit_nodes.h"
 #include "checkpoint/write/manifest_writer.h"
 #include "checkpoint/write/retirement.h"
@@ -33,13 +33,13 @@ struct Outcome {
 
 class Writer {
  public:
-  // The objects `run`, `shelf` and `catalogue` stay where they are.
-  Writer(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
+  // The objects `run`, `slot_cache` and `catalogue` stay where they are.
+  Writer(Run* run, SlotCache* slot_cache, Catalogue* catalogue, Retention retention)
       : run_(*run),
-        shelf_(*shelf),
+        slot_cache_(*slot_cache),
         catalogue_(*catalogue),
         words_(*run),
-        retirement_(run, shelf, catalogue, retention),
+        retirement_(run, slot_cache, catalogue, retention),
         sequence_(run->last_sequence()),
         decided_(run->last_sequence()),
         nodes_(run->exchange()) {}
@@ -109,7 +109,7 @@ class Writer {
   void learn_failure(uint64_t sequence, Outcome* outcome) const;
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   Catalogue& catalogue_;
   VersionWords words_;
   Retirement retirement_;

@@ -1,11 +1,11 @@
-#include "checkpoint/stock/drop.h"
+#include "checkpoint/versions/drop.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "checkpoint/run/set_user.h"
-#include "checkpoint/stock/verify_version.h"
 #include "checkpoint/store/set_names.h"
+#include "checkpoint/versions/verify_version.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -20,11 +20,11 @@ Status check_unread(Slot& slot, int64_t number) {
 
 // Returns true if a version is whole. This pool may have one part of a version of several hosts,
 // which does not prove that the others exist.
-bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
+bool is_whole(const SetFile& set, SlotCache* slot_cache, const KnownVersion& known) {
   for (uint32_t part = 0; part < known.version.parts; ++part)
     if (known.slot_of(part) == 0) return false;
   for (const uint32_t number : known.slots()) {
-    const auto slot = shelf->get(number);
+    const auto slot = slot_cache->get(number);
     if (!slot.ok()) return false;
     const auto verified = verify_version(set, *slot, known.version.sequence);
     if (!verified.ok() || verified->bad_blocks != 0) return false;
@@ -33,10 +33,10 @@ bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
 }
 
 // Returns the newest whole version of the line beside this one; 0: there is none.
-uint64_t find_survivor(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+uint64_t find_survivor(const SetFile& set, SlotCache* slot_cache, const Catalogue& catalogue,
                        uint64_t sequence) {
   for (const KnownVersion& known : catalogue.line())
-    if (known.version.sequence != sequence && is_whole(set, shelf, known))
+    if (known.version.sequence != sequence && is_whole(set, slot_cache, known))
       return known.version.sequence;
   return 0;
 }
@@ -65,17 +65,18 @@ std::vector<KnownVersion> those_to_drop(const Catalogue& catalogue, const KnownV
 }
 
 // Retires the versions durably, in this order.
-Status retire(const SetFile& set, Shelf* shelf, const std::vector<KnownVersion>& versions) {
+Status retire(const SetFile& set, SlotCache* slot_cache,
+              const std::vector<KnownVersion>& versions) {
   for (const KnownVersion& known : versions) {
     for (const uint32_t number : known.slots()) {
-      CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+      CAIRN_TRY_ASSIGN(slot, slot_cache->get(number));
       CAIRN_TRY(check_unread(*slot, known.version.number));
     }
   }
   for (const KnownVersion& known : versions) {
     CAIRN_TRY(set.forget_newest(known.version.sequence));
     for (const uint32_t number : known.slots()) {
-      CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+      CAIRN_TRY_ASSIGN(slot, slot_cache->get(number));
       CAIRN_TRY(slot->retire());
     }
     CAIRN_TRY(set.fs().pool.fence());
@@ -83,9 +84,9 @@ Status retire(const SetFile& set, Shelf* shelf, const std::vector<KnownVersion>&
   return Status();
 }
 
-Status remove_slots(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
+Status remove_slots(const SetFile& set, SlotCache* slot_cache, const std::vector<uint32_t>& slots) {
   for (const uint32_t number : slots) {
-    shelf->drop(number);
+    slot_cache->drop(number);
     CAIRN_TRY(remove_slot(set.fs(), set.directory(), number));
   }
   return Status();
@@ -109,41 +110,42 @@ Status remove_directory_of(const SetFile& set) {
 
 }  // namespace
 
-Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool may_be_last) {
-  CAIRN_TRY_ASSIGN(before, Catalogue::take_stock(set, shelf));
+Status drop_version(const SetFile& set, SlotCache* slot_cache, uint64_t sequence,
+                    bool may_be_last) {
+  CAIRN_TRY_ASSIGN(before, Catalogue::read_manifests(set, slot_cache));
   if (before.find(sequence) == nullptr) return fail(ENOENT, "the version is gone");
   const bool is_of_line = is_in_line(before.head()->version, sequence);
   uint64_t survivor = 0;
   if (is_of_line && !may_be_last) {
     CAIRN_TRY(check_unused(set));  // before all bytes are read
-    survivor = find_survivor(set, shelf, before, sequence);
+    survivor = find_survivor(set, slot_cache, before, sequence);
     if (survivor == 0) return last_stays(before, sequence);
   }
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
-    CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
+    CAIRN_TRY_ASSIGN(now, Catalogue::read_manifests(set, slot_cache));
     const KnownVersion* const wanted = now.find(sequence);
     if (wanted == nullptr || (survivor != 0 && now.find(survivor) == nullptr))
       return fail(ENOENT, "the set changed meanwhile");
-    CAIRN_TRY(retire(set, shelf, those_to_drop(now, *wanted)));
-    return remove_unused(set, shelf);
+    CAIRN_TRY(retire(set, slot_cache, those_to_drop(now, *wanted)));
+    return remove_unused(set, slot_cache);
   });
 }
 
-Status drop_damaged(const SetFile& set, Shelf* shelf) {
+Status drop_damaged(const SetFile& set, SlotCache* slot_cache) {
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
-    CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
+    CAIRN_TRY_ASSIGN(now, Catalogue::read_manifests(set, slot_cache));
     CAIRN_TRY(set.forget_newest(UINT64_MAX));  // the newest version may be the damaged one
-    CAIRN_TRY(remove_slots(set, shelf, now.take_damaged()));
-    return remove_unused(set, shelf);
+    CAIRN_TRY(remove_slots(set, slot_cache, now.take_damaged()));
+    return remove_unused(set, slot_cache);
   });
 }
 
-Status drop_set(const SetFile& set, Shelf* shelf, bool with_versions) {
+Status drop_set(const SetFile& set, SlotCache* slot_cache, bool with_versions) {
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
-    CAIRN_TRY_ASSIGN(now, Catalogue::take_stock(set, shelf));
+    CAIRN_TRY_ASSIGN(now, Catalogue::read_manifests(set, slot_cache));
     const bool has_versions =
         !now.versions().empty() || !now.damaged().empty() || !now.newer().empty();
     if (has_versions && !with_versions)
@@ -151,10 +153,10 @@ Status drop_set(const SetFile& set, Shelf* shelf, bool with_versions) {
     CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
     if (!listing.foreign.empty())
       return fail(ENOTEMPTY, "%s: is not Cairn's; remove it first", listing.foreign[0].c_str());
-    CAIRN_TRY(retire(set, shelf, now.versions()));
+    CAIRN_TRY(retire(set, slot_cache, now.versions()));
     std::vector<uint32_t> slots;
     for (const ListedSlot& listed : listing.slots) slots.push_back(listed.number);
-    CAIRN_TRY(remove_slots(set, shelf, slots));
+    CAIRN_TRY(remove_slots(set, slot_cache, slots));
     CAIRN_TRY(remove_files(set, listing.layouts));
     CAIRN_TRY(remove_files(set, listing.decompositions));
     CAIRN_TRY(remove_files(set, {agree_name, set_name}));

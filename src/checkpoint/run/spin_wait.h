@@ -1,4 +1,4 @@
-// Patience: the pauses of a process that waits for other ranks.
+// SpinWait: the pauses of a process that waits for other ranks.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace cairn::checkpoint {
 
-class Patience {
+class SpinWait {
  public:
   // Pauses: spins at first, then sleeps. Returns true when the caller should check whether ranks
   // are alive.

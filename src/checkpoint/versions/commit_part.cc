@@ -1,4 +1,4 @@
-#include "checkpoint/stock/commit_part.h"
+#include "checkpoint/versions/commit_part.h"
 
 #include <string>
 

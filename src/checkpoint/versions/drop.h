@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 
@@ -12,13 +12,13 @@ namespace cairn::checkpoint {
 // no other version of the line is whole, and `may_be_last` is not set; the others are read to find
 // out. Versions of several hosts do not count, unless this pool has all other parts as copies.
 // ENOENT: the version was retired meanwhile.
-Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool may_be_last);
+Status drop_version(const SetFile& set, SlotCache* slot_cache, uint64_t sequence, bool may_be_last);
 
 // Frees slots whose manifest or data are damaged. EBUSY.
-Status drop_damaged(const SetFile& set, Shelf* shelf);
+Status drop_damaged(const SetFile& set, SlotCache* slot_cache);
 
 // Removes a set with all its files. EBUSY. EPERM: it has versions, and `with_versions` is not set.
 // ENOTEMPTY: its directory holds foreign files.
-Status drop_set(const SetFile& set, Shelf* shelf, bool with_versions);
+Status drop_set(const SetFile& set, SlotCache* slot_cache, bool with_versions);
 
 }  // namespace cairn::checkpoint

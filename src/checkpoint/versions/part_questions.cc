@@ -1,4 +1,4 @@
-#include "checkpoint/stock/part_questions.h"
+#include "checkpoint/versions/part_questions.h"
 
 #include <fcntl.h>
 
@@ -52,7 +52,7 @@ Result<Slot*> PartServer::slot_of(uint64_t sequence, uint32_t part) {
   if (slot == 0)
     return fail(ENOENT, "it has no part %u of the version with sequence %llu", part,
                 static_cast<unsigned long long>(sequence));
-  return shelf_.get(slot);
+  return slot_cache_.get(slot);
 }
 
 Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence) {

@@ -1,9 +1,9 @@
-#include "checkpoint/run/answers.h"
+#include "checkpoint/run/due_vote.h"
 
 #include <algorithm>
 
 #include "base/coarse_clock.h"
-#include "checkpoint/run/patience.h"
+#include "checkpoint/run/spin_wait.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -29,15 +29,15 @@ uint64_t check_of(int64_t step) {
 
 // Waits before words are reused: a word is used again after 64 calls. At calls 32, 64, ... all
 // ranks have passed the words that are reused until the next check.
-Status Answers::wait_for_the_slowest() {
+Status DueVote::wait_for_the_slowest() {
   if (calls_ <= calls_between_looks) return Status();
   // An answer may, with several nodes, be stored `lag` calls ahead.
   const uint64_t least = calls_ - calls_between_looks + (run_.exchange() == nullptr ? 0 : lag);
-  Patience patience;
+  SpinWait spin;
   for (uint32_t rank = 0; rank < run_.ranks();) {
     if (words_.member(rank, RunWords::calls).load() >= least) {
       ++rank;
-    } else if (patience.pause() && run_.is_gone(rank) &&
+    } else if (spin.pause() && run_.is_gone(rank) &&
                words_.member(rank, RunWords::calls).load() < least) {
       return fail(EOWNERDEAD, "rank %u was killed, or has left", run_.number_of(rank));
     } else if (run_.exchange() != nullptr && run_.is_leader() && work_) {
@@ -47,7 +47,7 @@ Status Answers::wait_for_the_slowest() {
   return Status();
 }
 
-bool Answers::decide() {
+bool DueVote::decide() {
   if (interval_ns_ == 0) return false;
   const uint64_t now = coarse_monotonic_ns();
   const uint64_t due = words_.due().load();
@@ -58,14 +58,14 @@ bool Answers::decide() {
   return now >= due;
 }
 
-void Answers::note_version() {
+void DueVote::note_version() {
   if (interval_ns_ == 0) return;
   const uint64_t now = coarse_monotonic_ns();
   const uint64_t due = now + interval_ns_;
   run_.set().fs().pool.store(words_.due(), due < now ? UINT64_MAX : due);
 }
 
-Result<bool> Answers::need(int64_t step) {
+Result<bool> DueVote::need(int64_t step) {
   ++calls_;
   pool::Pool& pool = run_.set().fs().pool;
   if (run_.ranks() > 1) {
@@ -75,7 +75,7 @@ Result<bool> Answers::need(int64_t step) {
   return run_.exchange() == nullptr ? need_of_node(step) : need_of_nodes(step);
 }
 
-Result<bool> Answers::need_of_node(int64_t step) {
+Result<bool> DueVote::need_of_node(int64_t step) {
   pool::Pool& pool = run_.set().fs().pool;
   persist::Word& word = words_.answer(calls_);
   const uint64_t mine = calls_ << call_shift | check_of(step) << step_shift | is_set;
@@ -94,9 +94,9 @@ Result<bool> Answers::need_of_node(int64_t step) {
   return (held & says_yes) != 0;
 }
 
-// Answers between the calls at which nodes exchange: the answer is no, and steps are compared as on
+// DueVote between the calls at which nodes exchange: the answer is no, and steps are compared as on
 // one node.
-Result<bool> Answers::need_of_nodes(int64_t step) {
+Result<bool> DueVote::need_of_nodes(int64_t step) {
   const bool leads = run_.is_leader();
   // An error of the version must not keep this leader from telling the others.
   if (leads && work_) work_().ignore();
@@ -115,11 +115,11 @@ Result<bool> Answers::need_of_nodes(int64_t step) {
   }
   if (leads && calls_ == lag) say(calls_, 0);  // there is no earlier result
   if (leads) CAIRN_TRY(begin_gather(step));
-  Patience patience;
+  SpinWait spin;
   for (bool looks = true; words_.answer(calls_).load() >> call_shift != calls_;) {
     if (looks && run_.is_gone(0) && words_.answer(calls_).load() >> call_shift != calls_)
       return fail(EOWNERDEAD, "rank %u was killed, or has left", run_.number_of(0));
-    looks = patience.pause();
+    looks = spin.pause();
   }
   const uint64_t answer = words_.answer(calls_).load();
   if ((answer & says_fault) != 0)
@@ -128,11 +128,11 @@ Result<bool> Answers::need_of_nodes(int64_t step) {
   return (answer & says_yes) != 0;
 }
 
-void Answers::say(uint64_t call, uint64_t answer) {
+void DueVote::say(uint64_t call, uint64_t answer) {
   run_.set().fs().pool.store(words_.answer(call), call << call_shift | is_set | answer);
 }
 
-Status Answers::begin_gather(int64_t step) {
+Status DueVote::begin_gather(int64_t step) {
   wish_ = {calls_, check_of(step), decide() ? 1U : 0U};
   wishes_.resize(run_.nodes());
   CAIRN_TRY(
@@ -142,7 +142,7 @@ Status Answers::begin_gather(int64_t step) {
 }
 
 // Returns true if no gather is in progress.
-Result<bool> Answers::test_gather() {
+Result<bool> DueVote::test_gather() {
   if (!is_gathering_) return true;
   CAIRN_TRY_ASSIGN(is_complete, run_.exchange()->test_gather(Exchange::Channel::need));
   if (!is_complete) return false;
@@ -157,13 +157,13 @@ Result<bool> Answers::test_gather() {
   return true;
 }
 
-Status Answers::finish() {
-  Patience patience;
+Status DueVote::finish() {
+  SpinWait spin;
   for (;;) {
     CAIRN_TRY_ASSIGN(is_over, test_gather());
     if (is_over) return Status();
     if (work_) work_().ignore();
-    patience.pause();
+    spin.pause();
   }
 }
 

@@ -1,4 +1,4 @@
-#include "checkpoint/write/room.h"
+#include "checkpoint/write/space_check.h"
 
 #include <cstdio>
 
@@ -43,7 +43,7 @@ uint64_t bytes_of_pool(const pool::Pool& pool) {
   return blocks * format::block_size;
 }
 
-Status check_room(const pool::Pool& pool, uint64_t bytes, const std::string& what) {
+Status check_space(const pool::Pool& pool, uint64_t bytes, const std::string& what) {
   const uint64_t there = bytes_of_pool(pool);
   if (bytes <= there) return Status();
   return fail(ENOSPC, "%s: %s, and the pool %s has %s; make it larger (cairn pool grow)",

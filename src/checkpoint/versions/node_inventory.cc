@@ -1,4 +1,4 @@
-#include "checkpoint/stock/node_stock.h"
+#include "checkpoint/versions/node_inventory.h"
 
 #include <algorithm>
 
@@ -9,13 +9,13 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The begin of a stock. It has no version: processes of one run have the same Cairn.
-struct StockHead {
+// The begin of a inventory. It has no version: processes of one run have the same Cairn.
+struct InventoryHead {
   uint64_t last_sequence;
   uint32_t parts;
   uint32_t damaged;
 };
-struct StockEntry {
+struct InventoryEntry {
   VersionRecord version;
   uint32_t slot;
   uint32_t is_committed;
@@ -47,55 +47,58 @@ std::string take_text(BoundedReader* reader) {
 
 }  // namespace
 
-const StockedPart* NodeStock::find_committed(uint64_t sequence) const {
-  const auto found = std::find_if(parts.begin(), parts.end(), [&](const StockedPart& part) {
+const InventoryPart* NodeInventory::find_committed(uint64_t sequence) const {
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const InventoryPart& part) {
     return part.version.sequence == sequence && part.is_committed;
   });
   return found == parts.end() ? nullptr : &*found;
 }
 
-std::vector<uint8_t> encode_stock(const NodeStock& stock) {
+std::vector<uint8_t> encode_inventory(const NodeInventory& inventory) {
   std::vector<uint8_t> bytes;
-  const size_t damaged = std::min(stock.damaged.size(), most_damaged);
-  append(&bytes, StockHead{stock.last_sequence, static_cast<uint32_t>(stock.parts.size()),
-                           static_cast<uint32_t>(damaged)});
-  for (const StockedPart& part : stock.parts)
-    append(&bytes, StockEntry{part.version, part.slot, part.is_committed ? 1U : 0U, part.attempts,
-                              part.roots_crc, part.parts_crc, part.is_copy ? 1U : 0U});
+  const size_t damaged = std::min(inventory.damaged.size(), most_damaged);
+  append(&bytes,
+         InventoryHead{inventory.last_sequence, static_cast<uint32_t>(inventory.parts.size()),
+                       static_cast<uint32_t>(damaged)});
+  for (const InventoryPart& part : inventory.parts)
+    append(&bytes,
+           InventoryEntry{part.version, part.slot, part.is_committed ? 1U : 0U, part.attempts,
+                          part.roots_crc, part.parts_crc, part.is_copy ? 1U : 0U});
   for (size_t i = 0; i < damaged; ++i) {
-    append(&bytes, stock.damaged[i].sequence);
-    append_text(&bytes, stock.damaged[i].text);
+    append(&bytes, inventory.damaged[i].sequence);
+    append_text(&bytes, inventory.damaged[i].text);
   }
-  append_text(&bytes, stock.newer);
+  append_text(&bytes, inventory.newer);
   return bytes;
 }
 
-Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes) {
+Result<NodeInventory> decode_inventory(const std::vector<uint8_t>& bytes) {
   BoundedReader reader(bytes.data(), bytes.size());
-  NodeStock stock;
-  const auto head = reader.take<StockHead>();
-  stock.last_sequence = head.last_sequence;
+  NodeInventory inventory;
+  const auto head = reader.take<InventoryHead>();
+  inventory.last_sequence = head.last_sequence;
   for (uint32_t i = 0; i < head.parts && reader.ok(); ++i) {
-    const auto entry = reader.take<StockEntry>();
+    const auto entry = reader.take<InventoryEntry>();
     if (!reader.ok()) break;
     const auto* const version = reinterpret_cast<const uint8_t*>(&entry.version);
     CAIRN_TRY(read_version(version, sizeof entry.version).status());
     if (entry.slot == 0 || entry.slot > max_slots)
       return fail(EPROTO, "version list of a node: invalid slot %u: expected 1 to %u", entry.slot,
                   max_slots);
-    stock.parts.push_back({entry.version, entry.slot, entry.is_committed != 0, entry.is_copy != 0,
-                           entry.attempts, entry.roots_crc, entry.parts_crc});
+    inventory.parts.push_back({entry.version, entry.slot, entry.is_committed != 0,
+                               entry.is_copy != 0, entry.attempts, entry.roots_crc,
+                               entry.parts_crc});
   }
   for (uint32_t i = 0; i < head.damaged && reader.ok(); ++i) {
     const auto sequence = reader.take<uint64_t>();
-    stock.damaged.push_back({take_text(&reader), sequence});
+    inventory.damaged.push_back({take_text(&reader), sequence});
   }
-  stock.newer = take_text(&reader);
+  inventory.newer = take_text(&reader);
   if (!reader.ok()) return fail(EPROTO, "version list of a node: cut off: %zu bytes", bytes.size());
-  return stock;
+  return inventory;
 }
 
-Result<bool> find_prepared(Slot* slot, StockedPart* part) {
+Result<bool> find_prepared(Slot* slot, InventoryPart* part) {
   const auto decision = slot->decision();
   if (!decision.ok() || !is_free_word(*decision)) return false;
   const auto version = slot->read_version();

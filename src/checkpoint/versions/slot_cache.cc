@@ -1,4 +1,4 @@
-#include "checkpoint/stock/shelf.h"
+#include "checkpoint/versions/slot_cache.h"
 
 #include <string>
 
@@ -24,14 +24,14 @@ Result<bool> is_free(Slot& slot) {
 
 }  // namespace
 
-Result<Slot*> Shelf::get(uint32_t number) {
+Result<Slot*> SlotCache::get(uint32_t number) {
   const auto found = slots_.find(number);
   if (found != slots_.end()) return found->second.get();
   CAIRN_TRY_ASSIGN(slot, Slot::open(fs_, directory_, number));
   return slots_.emplace(number, std::move(slot)).first->second.get();
 }
 
-Result<Slot*> Shelf::get(const SlotIds& ids) {
+Result<Slot*> SlotCache::get(const SlotIds& ids) {
   const auto found = slots_.find(ids.number);
   if (found != slots_.end() && is_same(found->second->ids(), ids)) return found->second.get();
   drop(ids.number);
@@ -39,7 +39,7 @@ Result<Slot*> Shelf::get(const SlotIds& ids) {
   return slots_.emplace(ids.number, std::move(slot)).first->second.get();
 }
 
-Result<Slot*> Shelf::find_free() {
+Result<Slot*> SlotCache::find_free() {
   for (const auto& [number, slot] : slots_) {
     CAIRN_TRY_ASSIGN(is_one, is_free(*slot));
     if (is_one) return slot.get();
@@ -56,7 +56,7 @@ Result<Slot*> Shelf::find_free() {
   return static_cast<Slot*>(nullptr);
 }
 
-Result<Slot*> Shelf::take_free(uint64_t manifest_bytes, uint64_t data_bytes, bool* is_new) {
+Result<Slot*> SlotCache::take_free(uint64_t manifest_bytes, uint64_t data_bytes, bool* is_new) {
   CAIRN_TRY_ASSIGN(found, find_free());
   if (found != nullptr) {
     CAIRN_TRY(found->grow(manifest_bytes, data_bytes));

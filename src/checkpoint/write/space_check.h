@@ -1,4 +1,4 @@
-// Room: computes the space that a version needs, and the space of the pool.
+// SpaceCheck: computes the space that a version needs, and the space of the pool.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ uint64_t bytes_of_rank(const Definitions& definitions, const std::string& name,
 uint64_t bytes_of_pool(const pool::Pool& pool);
 // Returns ENOSPC if the pool can never hold so many bytes, which `what` needs; the text has both
 // sizes.
-Status check_room(const pool::Pool& pool, uint64_t bytes, const std::string& what);
+Status check_space(const pool::Pool& pool, uint64_t bytes, const std::string& what);
 // Returns a size as text: "1.5 MiB".
 std::string shown_bytes(uint64_t bytes);
 

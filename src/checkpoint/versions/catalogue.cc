@@ -1,4 +1,4 @@
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "checkpoint/record/medium_errors.h"
-#include "checkpoint/stock/verify_version.h"
 #include "checkpoint/store/attempts.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/set_names.h"
+#include "checkpoint/versions/verify_version.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -210,20 +210,21 @@ std::vector<uint32_t> Catalogue::take_damaged() {
   return std::exchange(damaged_slots_, {});
 }
 
-Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
+Result<Catalogue> Catalogue::read_manifests(const SetFile& set, SlotCache* slot_cache) {
   Catalogue catalogue;
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   for (const ListedSlot& listed : listing.slots)
-    CAIRN_TRY(catalogue.look_at_slot(set, shelf, listed));
+    CAIRN_TRY(catalogue.look_at_slot(set, slot_cache, listed));
   if (!listing.hidden.empty()) catalogue.note_damage(0, listing.hidden);
   catalogue.date_unknown(set.newest_committed());
-  catalogue.stock_.damaged = catalogue.damaged_;
-  catalogue.stock_.last_sequence = catalogue.last_;
-  catalogue.stock_.newer = catalogue.newer_;
+  catalogue.inventory_.damaged = catalogue.damaged_;
+  catalogue.inventory_.last_sequence = catalogue.last_;
+  catalogue.inventory_.newer = catalogue.newer_;
   return catalogue;
 }
 
-Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed) {
+Status Catalogue::look_at_slot(const SetFile& set, SlotCache* slot_cache,
+                               const ListedSlot& listed) {
   if (!listed.has_manifest) {
     note_damage(listed.number, manifest_name(listed.number) + ": is missing");
     return Status();
@@ -232,7 +233,7 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
     note_damaged_half(set, listed.number, data_name(listed.number) + ": is missing");
     return Status();
   }
-  const auto slot = shelf->get(listed.number);
+  const auto slot = slot_cache->get(listed.number);
   if (!slot.ok() && !is_of_medium(slot.status())) return slot.status();
   if (!slot.ok()) {
     note_damaged_half(set, listed.number,
@@ -242,7 +243,8 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
   CAIRN_TRY_ASSIGN(content, look_at(**slot));
   switch (content.state) {
     case SlotState::committed:
-      if (has_false_name(set, shelf, **slot, content.manifest.version().sequence)) return Status();
+      if (has_false_name(set, slot_cache, **slot, content.manifest.version().sequence))
+        return Status();
       return note(set, *slot, content.manifest);
     case SlotState::newer:
       newer_ = last_detail();
@@ -262,9 +264,9 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
       CAIRN_TRY_ASSIGN(begin, read_begin((*slot)->manifest_file(), sizeof(VersionRecord)));
       const auto version = read_version(begin.data(), begin.size());
       if (version.ok()) last_ = std::max(last_, version->sequence);
-      StockedPart part;
+      InventoryPart part;
       CAIRN_TRY_ASSIGN(is_prepared, find_prepared(*slot, &part));
-      if (is_prepared) stock_.parts.push_back(part);
+      if (is_prepared) inventory_.parts.push_back(part);
       break;
     }
   }
@@ -281,12 +283,12 @@ void Catalogue::put_all(std::vector<KnownVersion> versions, std::vector<DamagedS
 
 // One of two names that lead to one manifest is damaged: the slot counts whose data are those of
 // the manifest. The other slot is not removed, because the manifest would go with it.
-bool Catalogue::has_false_name(const SetFile& set, Shelf* shelf, const Slot& slot,
+bool Catalogue::has_false_name(const SetFile& set, SlotCache* slot_cache, const Slot& slot,
                                uint64_t sequence) {
   KnownVersion* const known = find_known(sequence);
   if (known == nullptr || known->slot == 0) return false;
   const uint32_t before = known->slot;
-  const auto rival = shelf->get(before);
+  const auto rival = slot_cache->get(before);
   if (!rival.ok() || (*rival)->ids().manifest != slot.ids().manifest) return false;
   const auto leads_to = [&](uint32_t from, uint32_t to) {
     note_damage(0, manifest_name(from) + ": leads to " + manifest_name(to));
@@ -297,7 +299,7 @@ bool Catalogue::has_false_name(const SetFile& set, Shelf* shelf, const Slot& slo
     return true;
   }
   take(sequence);
-  std::erase_if(stock_.parts, [&](const StockedPart& part) { return part.slot == before; });
+  std::erase_if(inventory_.parts, [&](const InventoryPart& part) { return part.slot == before; });
   leads_to(before, slot.ids().number);
   return false;
 }
@@ -307,10 +309,10 @@ Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest)
   const VersionRecord& version = manifest.version();
   const std::string name = manifest_name(slot);
   const Uuid pool = pool_uuid(set.fs());
-  StockedPart part{version, slot, true, false, 0, manifest.roots_crc(), manifest.parts_crc()};
+  InventoryPart part{version, slot, true, false, 0, manifest.roots_crc(), manifest.parts_crc()};
   part.is_copy = is_copy(manifest, pool);
   KnownVersion* const known = find_known(version.sequence);
-  const StockedPart* const other = stock_.find_committed(version.sequence);
+  const InventoryPart* const other = inventory_.find_committed(version.sequence);
   Status status;
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0) {
     status = fail(EUCLEAN, "belongs to another set");
@@ -329,7 +331,7 @@ Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest)
   }
   const auto attempts = from->word(attempts_offset);
   if (attempts.ok()) part.attempts = attempts_in((*attempts)->load());
-  stock_.parts.push_back(part);
+  inventory_.parts.push_back(part);
   if (known == nullptr) {
     KnownVersion one;
     one.version = version;
@@ -359,14 +361,14 @@ Status remove_halves(const SetFile& set, const SetListing& listing) {
 
 }  // namespace
 
-Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf) {
+Result<uint64_t> settle_set(const SetFile& set, SlotCache* slot_cache) {
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   CAIRN_TRY(remove_halves(set, listing));
-  CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(set, shelf));
+  CAIRN_TRY_ASSIGN(catalogue, Catalogue::read_manifests(set, slot_cache));
   pool::Pool& pool = set.fs().pool;
   for (const ListedSlot& listed : listing.slots) {
     if (!listed.has_data || !listed.has_manifest) continue;
-    const auto slot = shelf->get(listed.number);
+    const auto slot = slot_cache->get(listed.number);
     if (!slot.ok()) continue;  // damaged
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
@@ -389,7 +391,7 @@ Status remove_free_slots(const SetFile& set, const SetListing& listing) {
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
     // Other nodes may say that the version exists.
-    StockedPart part;
+    InventoryPart part;
     CAIRN_TRY_ASSIGN(is_prepared, find_prepared(&**slot, &part));
     if (is_prepared) continue;
     CAIRN_TRY_ASSIGN(is_leased, (*slot)->is_leased());
@@ -411,16 +413,16 @@ Status sweep(const SetFile& set, const std::vector<std::string>& there,
 
 }  // namespace
 
-Status remove_unused(const SetFile& set, Shelf* shelf) {
-  shelf->clear();
+Status remove_unused(const SetFile& set, SlotCache* slot_cache) {
+  slot_cache->clear();
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   CAIRN_TRY(remove_free_slots(set, listing));
   CAIRN_TRY(sweep(set, {agree_name}, {}));
-  CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(set, shelf));
+  CAIRN_TRY_ASSIGN(catalogue, Catalogue::read_manifests(set, slot_cache));
   // Damaged slots may need layouts that cannot be determined.
   if (!catalogue.damaged().empty() || !catalogue.newer().empty()) return Status();
   std::set<std::string> needed;
-  for (const StockedPart& part : catalogue.stock().parts) {
+  for (const InventoryPart& part : catalogue.inventory().parts) {
     const auto contents = load_contents(set.fs(), set.directory(), layout_of(part.version));
     if (!contents.ok()) return Status();  // a restart reports it
     const Layout& layout = contents->layout();

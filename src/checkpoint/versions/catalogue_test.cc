@@ -1,4 +1,4 @@
-#include "checkpoint/stock/catalogue.h"
+#include "checkpoint/versions/catalogue.h"
 
 #include <gtest/gtest.h>
 

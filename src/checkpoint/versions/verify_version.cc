@@ -1,4 +1,4 @@
-#include "checkpoint/stock/verify_version.h"
+#include "checkpoint/versions/verify_version.h"
 
 #include <algorithm>
 #include <vector>

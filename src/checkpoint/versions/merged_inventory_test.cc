@@ -1,4 +1,4 @@
-#include "checkpoint/stock/joint_stock.h"
+#include "checkpoint/versions/merged_inventory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,30 +8,30 @@
 namespace cairn::checkpoint {
 namespace {
 
-StockedPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_committed = true) {
-  StockedPart stocked;
-  stocked.version.sequence = sequence;
-  stocked.version.number = static_cast<int64_t>(10 * sequence);
-  stocked.version.part = part;
-  stocked.version.parts = parts;
-  stocked.version.begun = 100 * sequence + part;
-  stocked.slot = static_cast<uint32_t>(sequence);
-  stocked.is_committed = is_committed;
-  stocked.parts_crc = 9;
-  return stocked;
+InventoryPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_committed = true) {
+  InventoryPart part;
+  part.version.sequence = sequence;
+  part.version.number = static_cast<int64_t>(10 * sequence);
+  part.version.part = part;
+  part.version.parts = parts;
+  part.version.begun = 100 * sequence + part;
+  part.slot = static_cast<uint32_t>(sequence);
+  part.is_committed = is_committed;
+  part.parts_crc = 9;
+  return part;
 }
 
 // Seals the VERSION as a pool stores it.
-StockedPart sealed(StockedPart stocked) {
-  stocked.version.ranks = stocked.version.parts;
-  stocked.version.part_ranks = 1;
-  EXPECT_TRUE(seal_version(&stocked.version).ok()) << last_detail();
-  return stocked;
+InventoryPart sealed(InventoryPart part) {
+  part.version.ranks = part.version.parts;
+  part.version.part_ranks = 1;
+  EXPECT_TRUE(seal_version(&part.version).ok()) << last_detail();
+  return part;
 }
 
-// Returns the stocks of three nodes with these `parts`, by node.
-std::vector<NodeStock> nodes_with(const std::vector<std::vector<StockedPart>>& parts) {
-  std::vector<NodeStock> nodes;
+// Returns the inventories of three nodes with these `parts`, by node.
+std::vector<NodeInventory> nodes_with(const std::vector<std::vector<InventoryPart>>& parts) {
+  std::vector<NodeInventory> nodes;
   for (const auto& one : parts) {
     nodes.emplace_back();
     nodes.back().parts = one;
@@ -39,7 +39,7 @@ std::vector<NodeStock> nodes_with(const std::vector<std::vector<StockedPart>>& p
   return nodes;
 }
 
-TEST(JointStock, PartsOfAllNodesMakeUpAVersion) {
+TEST(MergedInventory, PartsOfAllNodesMakeUpAVersion) {
   // Nodes are numbered anew in each run.
   const auto nodes = nodes_with({{part_of(5, 2, 3), part_of(6, 2, 3)},
                                  {part_of(5, 0, 3)},
@@ -59,8 +59,8 @@ TEST(JointStock, PartsOfAllNodesMakeUpAVersion) {
   }
 }
 
-TEST(JointStock, NodesThatSayDifferentThingsHaveNoVersion) {
-  StockedPart other = part_of(5, 1, 2);
+TEST(MergedInventory, NodesThatSayDifferentThingsHaveNoVersion) {
+  InventoryPart other = part_of(5, 1, 2);
   other.version.number = 1;
   EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 2)}, {other}}), 0)[0].missing, "");
   other = part_of(5, 1, 2);
@@ -70,29 +70,29 @@ TEST(JointStock, NodesThatSayDifferentThingsHaveNoVersion) {
   EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 1)}, {part_of(5, 0, 1)}}), 0)[0].missing, "");
 }
 
-TEST(JointStock, APreparedPartIsSettledByOthers) {
-  const StockedPart prepared = part_of(5, 0, 2, false);
+TEST(MergedInventory, APreparedPartIsSettledByOthers) {
+  const InventoryPart prepared = part_of(5, 0, 2, false);
   EXPECT_FALSE(find_committed(nodes_with({{prepared}, {}}), 0, prepared).has_value());
   EXPECT_FALSE(
       find_committed(nodes_with({{prepared}, {part_of(5, 1, 2, false)}}), 0, prepared).has_value());
   EXPECT_FALSE(
       find_committed(nodes_with({{prepared}, {part_of(4, 1, 2)}}), 0, prepared).has_value());
   EXPECT_EQ(find_committed(nodes_with({{prepared}, {}, {part_of(5, 1, 2)}}), 0, prepared), 2U);
-  StockedPart other = part_of(5, 1, 2);
+  InventoryPart other = part_of(5, 1, 2);
   other.version.run[0] = 1;
   EXPECT_FALSE(find_committed(nodes_with({{prepared}, {other}}), 0, prepared).has_value());
 }
 
-TEST(JointStock, WhatANodeTellsIsReadAgain) {
-  NodeStock stock;
-  stock.last_sequence = 77;
-  stock.parts = {sealed(part_of(5, 0, 2)), sealed(part_of(6, 0, 2, false))};
-  stock.parts[0].attempts = 3;
-  stock.parts[1].is_copy = true;
-  stock.damaged = {{"slot-0001.data: is missing", 4}};
-  stock.newer = "newer";
-  const auto bytes = encode_stock(stock);
-  const auto read = decode_stock(bytes);
+TEST(MergedInventory, WhatANodeTellsIsReadAgain) {
+  NodeInventory inventory;
+  inventory.last_sequence = 77;
+  inventory.parts = {sealed(part_of(5, 0, 2)), sealed(part_of(6, 0, 2, false))};
+  inventory.parts[0].attempts = 3;
+  inventory.parts[1].is_copy = true;
+  inventory.damaged = {{"slot-0001.data: is missing", 4}};
+  inventory.newer = "newer";
+  const auto bytes = encode_inventory(inventory);
+  const auto read = decode_inventory(bytes);
   ASSERT_TRUE(read.ok()) << last_detail();
   EXPECT_EQ(read->last_sequence, 77U);
   ASSERT_EQ(read->parts.size(), 2U);
@@ -102,24 +102,24 @@ TEST(JointStock, WhatANodeTellsIsReadAgain) {
   EXPECT_FALSE(read->parts[0].is_copy);
   EXPECT_TRUE(read->parts[1].is_copy);
   ASSERT_EQ(read->damaged.size(), 1U);
-  EXPECT_EQ(read->damaged[0].text, stock.damaged[0].text);
+  EXPECT_EQ(read->damaged[0].text, inventory.damaged[0].text);
   EXPECT_EQ(read->damaged[0].sequence, 4U);
   EXPECT_EQ(read->newer, "newer");
   for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(decode_stock({bytes.begin(), bytes.begin() + static_cast<long>(size)}).ok());
-  stock.parts[0].slot = max_slots + 1;
-  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EPROTO);
+    EXPECT_FALSE(decode_inventory({bytes.begin(), bytes.begin() + static_cast<long>(size)}).ok());
+  inventory.parts[0].slot = max_slots + 1;
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).code(), EPROTO);
 }
 
 // Makes a copy of a part, in a slot of its own.
-StockedPart copy_of(uint64_t sequence, uint32_t part, uint32_t parts) {
-  StockedPart copy = part_of(sequence, part, parts);
+InventoryPart copy_of(uint64_t sequence, uint32_t part, uint32_t parts) {
+  InventoryPart copy = part_of(sequence, part, parts);
   copy.is_copy = true;
   copy.slot = 100 + part;
   return copy;
 }
 
-TEST(JointStock, ACopyStandsInForItsPart) {
+TEST(MergedInventory, ACopyStandsInForItsPart) {
   const auto all = nodes_with({{part_of(5, 0, 2), copy_of(5, 1, 2)}, {part_of(5, 1, 2)}});
   auto version = join_versions(all, 0)[0];
   EXPECT_FALSE(version.has_partners()) << "of part 0";
@@ -142,8 +142,8 @@ TEST(JointStock, ACopyStandsInForItsPart) {
   EXPECT_TRUE(join_versions(twice, 0)[0].has_partners());
 }
 
-TEST(JointStock, ACopyOfAnotherVersionDoesNotCount) {
-  StockedPart other = copy_of(5, 1, 2);
+TEST(MergedInventory, ACopyOfAnotherVersionDoesNotCount) {
+  InventoryPart other = copy_of(5, 1, 2);
   other.version.number = 1;
   auto version = join_versions(nodes_with({{other, part_of(5, 0, 2)}, {part_of(5, 1, 2)}}), 0)[0];
   EXPECT_EQ(version.missing, "") << "the parts themselves are right";
@@ -153,17 +153,17 @@ TEST(JointStock, ACopyOfAnotherVersionDoesNotCount) {
   EXPECT_NE(version.missing, "");
 }
 
-TEST(JointStock, AVersionThatCannotBeIsNotBelieved) {
-  NodeStock stock;
-  stock.parts = {sealed(part_of(5, 0, 2))};
-  ASSERT_TRUE(decode_stock(encode_stock(stock)).ok()) << last_detail();
-  stock.parts[0].version.parts = 0;
-  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "another checksum";
-  seal_record(&stock.parts[0].version, sizeof stock.parts[0].version, magic_version);
-  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "no parts";
-  stock.parts[0].version.parts = UINT32_MAX;
-  seal_record(&stock.parts[0].version, sizeof stock.parts[0].version, magic_version);
-  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "too many parts";
+TEST(MergedInventory, AVersionThatCannotBeIsNotBelieved) {
+  NodeInventory inventory;
+  inventory.parts = {sealed(part_of(5, 0, 2))};
+  ASSERT_TRUE(decode_inventory(encode_inventory(inventory)).ok()) << last_detail();
+  inventory.parts[0].version.parts = 0;
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).code(), EUCLEAN) << "another checksum";
+  seal_record(&inventory.parts[0].version, sizeof inventory.parts[0].version, magic_version);
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).code(), EUCLEAN) << "no parts";
+  inventory.parts[0].version.parts = UINT32_MAX;
+  seal_record(&inventory.parts[0].version, sizeof inventory.parts[0].version, magic_version);
+  EXPECT_EQ(decode_inventory(encode_inventory(inventory)).code(), EUCLEAN) << "too many parts";
 }
 
 }  // namespace

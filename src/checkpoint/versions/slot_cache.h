@@ -1,4 +1,4 @@
-// Shelf: the slots of a set that this process has open. A slot stays open from one version to the
+// SlotCache: the slots of a set that this process has open. A slot stays open from one version to the
 // next, so that a write looks up no name.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace cairn::checkpoint {
 
-class Shelf {
+class SlotCache {
  public:
-  Shelf(file::FileSystem& fs, uint64_t directory) : fs_(fs), directory_(directory) {}
+  SlotCache(file::FileSystem& fs, uint64_t directory) : fs_(fs), directory_(directory) {}
 
   // Opens a slot; the pointer is valid until the slot is dropped. ENOENT: one of its files is
   // missing.

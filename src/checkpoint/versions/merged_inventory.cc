@@ -1,12 +1,12 @@
-#include "checkpoint/stock/joint_stock.h"
+#include "checkpoint/versions/merged_inventory.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 
 #include "base/crc32c_bulk.h"
-#include "checkpoint/stock/commit_part.h"
-#include "checkpoint/stock/part_questions.h"
+#include "checkpoint/versions/commit_part.h"
+#include "checkpoint/versions/part_questions.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -16,11 +16,11 @@ constexpr size_t text_bytes = 200;
 // A version, and the first part of it that was found.
 struct Found {
   KnownVersion known;
-  const StockedPart* first = nullptr;
+  const InventoryPart* first = nullptr;
   uint32_t first_node = 0;
 };
 
-void note_first(Found* found, uint32_t node, const StockedPart& part) {
+void note_first(Found* found, uint32_t node, const InventoryPart& part) {
   if (found->first != nullptr) return;
   found->first = &part;
   found->first_node = node;
@@ -28,14 +28,14 @@ void note_first(Found* found, uint32_t node, const StockedPart& part) {
   found->known.holders.assign(part.version.parts, no_node);
 }
 
-bool is_same_as_first(const Found& found, const StockedPart& part) {
+bool is_same_as_first(const Found& found, const InventoryPart& part) {
   return is_same_version(found.first->version, part.version) &&
          found.first->parts_crc == part.parts_crc;
 }
 
 // Notes a copy, after all parts themselves. A copy of another version than that of the parts does
 // not count.
-void note_copy(Found* found, uint32_t node, uint32_t own, const StockedPart& part) {
+void note_copy(Found* found, uint32_t node, uint32_t own, const InventoryPart& part) {
   note_first(found, node, part);
   if (!is_same_as_first(*found, part)) return;
   KnownVersion& known = found->known;
@@ -47,7 +47,7 @@ void note_copy(Found* found, uint32_t node, uint32_t own, const StockedPart& par
   if (node == own) known.copies.push_back({part.version.part, part.slot});
 }
 
-void note_part(Found* found, uint32_t node, uint32_t own, const StockedPart& part) {
+void note_part(Found* found, uint32_t node, uint32_t own, const InventoryPart& part) {
   KnownVersion& known = found->known;
   note_first(found, node, part);
   const bool is_same = is_same_as_first(*found, part);
@@ -92,13 +92,13 @@ struct Lack {
   char text[text_bytes];
 };
 
-class JointStock {
+class MergedInventory {
  public:
-  JointStock(Run* run, Shelf* shelf, Catalogue* catalogue)
-      : run_(*run), shelf_(*shelf), catalogue_(*catalogue) {}
+  MergedInventory(Run* run, SlotCache* slot_cache, Catalogue* catalogue)
+      : run_(*run), slot_cache_(*slot_cache), catalogue_(*catalogue) {}
 
   Status join() {
-    CAIRN_TRY(tell_stock());
+    CAIRN_TRY(send_inventory());
     Status settled;
     if (run_.is_leader()) settled = settle_own();
     CAIRN_TRY(agree(settled));
@@ -142,15 +142,15 @@ class JointStock {
                              strerror(static_cast<int>(worst)));
   }
 
-  Status tell_stock() {
-    Blobs blobs = {encode_stock(catalogue_.stock())};
+  Status send_inventory() {
+    Blobs blobs = {encode_inventory(catalogue_.inventory())};
     if (run_.exchange() != nullptr) {
       CAIRN_TRY_ASSIGN(all, gather_blobs_to_all(run_.exchange(), blobs[0]));
       blobs = std::move(all);
     }
     for (const auto& blob : blobs) {
-      CAIRN_TRY_ASSIGN(stock, decode_stock(blob));
-      nodes_.push_back(std::move(stock));
+      CAIRN_TRY_ASSIGN(inventory, decode_inventory(blob));
+      nodes_.push_back(std::move(inventory));
     }
     return Status();
   }
@@ -158,9 +158,9 @@ class JointStock {
   // Settles this node's parts that were prepared and never decided.
   Status settle_own() {
     const uint32_t own = run_.node();
-    for (const StockedPart& part : nodes_[own].parts) {
+    for (const InventoryPart& part : nodes_[own].parts) {
       if (part.is_committed) continue;
-      CAIRN_TRY_ASSIGN(slot, shelf_.get(part.slot));
+      CAIRN_TRY_ASSIGN(slot, slot_cache_.get(part.slot));
       const auto committed = find_committed(nodes_, own, part);
       if (committed && run_.exchange() != nullptr) {
         CAIRN_TRY_ASSIGN(is_adopted, adopt(slot, part, *committed));
@@ -176,8 +176,8 @@ class JointStock {
 
   // Stores the table of parts of another node, which says that the version exists. Returns false if
   // this part is not the one that was committed.
-  Result<bool> adopt(Slot* slot, const StockedPart& part, uint32_t node) {
-    const StockedPart& there = *nodes_[node].find_committed(part.version.sequence);
+  Result<bool> adopt(Slot* slot, const InventoryPart& part, uint32_t node) {
+    const InventoryPart& there = *nodes_[node].find_committed(part.version.sequence);
     std::vector<PartRecord> parts(there.version.parts);
     PartClient client(run_.exchange(), node, there.version.part);
     CAIRN_TRY(client.read_manifest(there.version.sequence, there.version.parts_offset, parts.data(),
@@ -199,11 +199,11 @@ class JointStock {
     if (run_.exchange() == nullptr) return Status();
     CAIRN_TRY_ASSIGN(blobs, gather_blobs_to_all(run_.exchange(), own));
     // All tables are looked up first, among parts that were committed before.
-    std::vector<StockedPart*> parts;
+    std::vector<InventoryPart*> parts;
     for (uint32_t node = 0; node < nodes_.size() && node < blobs.size(); ++node) {
       for (size_t i = 0; i + sizeof(uint64_t) <= blobs[node].size(); i += sizeof(uint64_t)) {
         const auto sequence = record_at<uint64_t>(blobs[node].data() + i);
-        for (StockedPart& part : nodes_[node].parts) {
+        for (InventoryPart& part : nodes_[node].parts) {
           if (part.version.sequence != sequence || part.is_committed) continue;
           const auto committed = find_committed(nodes_, node, part);
           if (!committed) return fail(EPROTO, "%s: adopted a part", at(node).c_str());
@@ -212,7 +212,7 @@ class JointStock {
         }
       }
     }
-    for (StockedPart* part : parts) part->is_committed = true;
+    for (InventoryPart* part : parts) part->is_committed = true;
     return Status();
   }
 
@@ -261,7 +261,7 @@ class JointStock {
     std::string text = known.missing;
     if (part < known.holders.size()) {
       text = "its part " + std::to_string(part) + " is missing";
-      const auto slot = shelf_.get(known.any_slot());
+      const auto slot = slot_cache_.get(known.any_slot());
       const auto manifest = slot.ok() ? (*slot)->read_manifest() : Result<Manifest>(slot.status());
       if (manifest.ok()) {
         const PartRecord record = manifest->part(part);
@@ -296,22 +296,22 @@ class JointStock {
   }
 
   Run& run_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   Catalogue& catalogue_;
-  std::vector<NodeStock> nodes_;
+  std::vector<NodeInventory> nodes_;
   std::vector<uint64_t> adopted_;  // sequences of this node's parts
 };
 
 }  // namespace
 
-std::vector<KnownVersion> join_versions(const std::vector<NodeStock>& nodes, uint32_t own) {
+std::vector<KnownVersion> join_versions(const std::vector<NodeInventory>& nodes, uint32_t own) {
   std::map<uint64_t, Found> found;
   for (uint32_t node = 0; node < nodes.size(); ++node)
-    for (const StockedPart& part : nodes[node].parts)
+    for (const InventoryPart& part : nodes[node].parts)
       if (part.is_committed && !part.is_copy)
         note_part(&found[part.version.sequence], node, own, part);
   for (uint32_t node = 0; node < nodes.size(); ++node)
-    for (const StockedPart& part : nodes[node].parts)
+    for (const InventoryPart& part : nodes[node].parts)
       if (part.is_committed && part.is_copy)
         note_copy(&found[part.version.sequence], node, own, part);
   std::vector<KnownVersion> versions;
@@ -323,18 +323,18 @@ std::vector<KnownVersion> join_versions(const std::vector<NodeStock>& nodes, uin
   return versions;
 }
 
-std::optional<uint32_t> find_committed(const std::vector<NodeStock>& nodes, uint32_t node,
-                                       const StockedPart& prepared) {
+std::optional<uint32_t> find_committed(const std::vector<NodeInventory>& nodes, uint32_t node,
+                                       const InventoryPart& prepared) {
   for (uint32_t other = 0; other < nodes.size(); ++other) {
     if (other == node) continue;
-    const StockedPart* const part = nodes[other].find_committed(prepared.version.sequence);
+    const InventoryPart* const part = nodes[other].find_committed(prepared.version.sequence);
     if (part != nullptr && is_same_version(part->version, prepared.version)) return other;
   }
   return std::nullopt;
 }
 
-Status join_stock(Run* run, Shelf* shelf, Catalogue* catalogue) {
-  return JointStock(run, shelf, catalogue).join();
+Status merge_inventories(Run* run, SlotCache* slot_cache, Catalogue* catalogue) {
+  return MergedInventory(run, slot_cache, catalogue).join();
 }
 
 }  // namespace cairn::checkpoint

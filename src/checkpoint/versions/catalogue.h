@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/stock/lineage.h"
-#include "checkpoint/stock/node_stock.h"
-#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/versions/lineage.h"
+#include "checkpoint/versions/node_inventory.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 
@@ -56,7 +56,7 @@ struct KnownVersion {
 class Catalogue {
  public:
   // Reads all manifests.
-  static Result<Catalogue> take_stock(const SetFile& set, Shelf* shelf);
+  static Result<Catalogue> read_manifests(const SetFile& set, SlotCache* slot_cache);
 
   // Returns the versions by ascending sequence.
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
@@ -71,7 +71,7 @@ class Catalogue {
   // Returns the greatest sequence of any manifest, committed or not.
   [[nodiscard]] uint64_t last_sequence() const { return last_; }
   // Returns what this pool has, in the form that nodes send each other.
-  [[nodiscard]] const NodeStock& stock() const { return stock_; }
+  [[nodiscard]] const NodeInventory& inventory() const { return inventory_; }
   // Replaces this pool's versions by those of all nodes of the run.
   void put_all(std::vector<KnownVersion> versions, std::vector<DamagedSlot> damaged,
                const std::string& newer, uint64_t last);
@@ -99,10 +99,11 @@ class Catalogue {
   std::optional<KnownVersion> take(uint64_t sequence);
 
  private:
-  Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
+  Status look_at_slot(const SetFile& set, SlotCache* slot_cache, const ListedSlot& listed);
   Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
   // Returns true if the name of the slot's manifest leads to the manifest of another slot.
-  bool has_false_name(const SetFile& set, Shelf* shelf, const Slot& slot, uint64_t sequence);
+  bool has_false_name(const SetFile& set, SlotCache* slot_cache, const Slot& slot,
+                      uint64_t sequence);
   void note_damage(uint32_t slot, const std::string& text, uint64_t sequence = 0);
   void note_damaged_half(const SetFile& set, uint32_t slot, const std::string& text);
   void date_unknown(uint64_t newest);
@@ -110,7 +111,7 @@ class Catalogue {
   [[nodiscard]] uint64_t newest_with_copies() const;
 
   std::vector<KnownVersion> versions_;
-  NodeStock stock_;
+  NodeInventory inventory_;
   std::vector<DamagedSlot> damaged_;
   std::vector<uint32_t> damaged_slots_;
   std::string newer_;
@@ -120,9 +121,9 @@ class Catalogue {
 // Prepares a set for a run: removes half-made slots that were never decided, and makes durable that
 // free slots are free, which a killed process may not have done. Called under the set's lock.
 // Returns the greatest sequence of any manifest.
-Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf);
+Result<uint64_t> settle_set(const SetFile& set, SlotCache* slot_cache);
 // Removes slots that hold no version and that no process reads, layouts that no version names, and
 // the file `agree`. Called under the set's lock, when no run is left.
-Status remove_unused(const SetFile& set, Shelf* shelf);
+Status remove_unused(const SetFile& set, SlotCache* slot_cache);
 
 }  // namespace cairn::checkpoint

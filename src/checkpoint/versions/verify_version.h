@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "checkpoint/stock/shelf.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/versions/slot_cache.h"
 
 namespace cairn::checkpoint {
 

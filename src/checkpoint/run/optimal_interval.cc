@@ -1,4 +1,4 @@
-#include "checkpoint/run/advice.h"
+#include "checkpoint/run/optimal_interval.h"
 
 #include <cmath>
 

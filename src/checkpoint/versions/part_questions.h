@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "checkpoint/run/exchange.h"
-#include "checkpoint/stock/catalogue.h"
 #include "checkpoint/store/block_check.h"
 #include "checkpoint/store/layout_files.h"
+#include "checkpoint/versions/catalogue.h"
 
 namespace cairn::checkpoint {
 
-// Answers for this node, on its leader. The objects that it refers to stay where they are.
+// DueVote for this node, on its leader. The objects that it refers to stay where they are.
 class PartServer {
  public:
-  PartServer(const SetFile* set, Shelf* shelf, const Catalogue* catalogue)
-      : set_(*set), shelf_(*shelf), catalogue_(*catalogue) {}
-  // Answers one question; see Exchange::Serve.
+  PartServer(const SetFile* set, SlotCache* slot_cache, const Catalogue* catalogue)
+      : set_(*set), slot_cache_(*slot_cache), catalogue_(*catalogue) {}
+  // DueVote one question; see Exchange::Serve.
   size_t serve(const void* question, size_t size, void* answer);
 
  private:
@@ -26,7 +26,7 @@ class PartServer {
   Status check(const uint8_t* question, size_t size, uint64_t sequence);
 
   const SetFile& set_;
-  Shelf& shelf_;
+  SlotCache& slot_cache_;
   const Catalogue& catalogue_;
 };
 

@@ -1,4 +1,4 @@
-// NodeStock: what the pool of a node has of a set's versions, in the form that nodes send each
+// NodeInventory: what the pool of a node has of a set's versions, in the form that nodes send each
 // other when a run begins.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace cairn::checkpoint {
 
 // A part in a slot.
-struct StockedPart {
+struct InventoryPart {
   VersionRecord version{};
   uint32_t slot = 0;
   bool is_committed = false;  // else it is prepared: complete, and never decided
@@ -28,23 +28,23 @@ struct DamagedSlot {
   uint64_t sequence = 0;  // named by its decision; 0: none
 };
 
-struct NodeStock {
+struct NodeInventory {
   uint64_t last_sequence = 0;  // of any manifest
-  std::vector<StockedPart> parts;
+  std::vector<InventoryPart> parts;
   std::vector<DamagedSlot> damaged;
   std::string newer;  // about slots that a newer Cairn wrote
 
   // Returns a committed part of the version, or a copy of one; null: there is none.
-  [[nodiscard]] const StockedPart* find_committed(uint64_t sequence) const;
+  [[nodiscard]] const InventoryPart* find_committed(uint64_t sequence) const;
 };
 
-std::vector<uint8_t> encode_stock(const NodeStock& stock);
+std::vector<uint8_t> encode_inventory(const NodeInventory& inventory);
 // Decodes the bytes of a node. EPROTO: they are cut off or invalid. EUCLEAN: a VERSION in them is
 // damaged.
-Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes);
+Result<NodeInventory> decode_inventory(const std::vector<uint8_t>& bytes);
 
 // Finds a part that is complete and was never decided: a node leaves it so if it is killed between
 // two leaders' messages. Returns false for any other slot.
-Result<bool> find_prepared(Slot* slot, StockedPart* part);
+Result<bool> find_prepared(Slot* slot, InventoryPart* part);
 
 }  // namespace cairn::checkpoint

@@ -1,4 +1,4 @@
-#include "checkpoint/stock/lineage.h"
+#include "checkpoint/versions/lineage.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "checkpoint/sources/either_part.h"
+#include "checkpoint/sources/fallback_part.h"
 
 #include <algorithm>
 #include <map>
@@ -10,10 +10,10 @@
 namespace cairn::checkpoint {
 namespace {
 
-class EitherPart : public PartReader {
+class FallbackPart : public PartReader {
  public:
-  EitherPart(std::unique_ptr<PartReader> first, std::unique_ptr<PartReader> second,
-             uint64_t block_bytes, std::string* why)
+  FallbackPart(std::unique_ptr<PartReader> first, std::unique_ptr<PartReader> second,
+               uint64_t block_bytes, std::string* why)
       : first_(std::move(first)),
         second_(std::move(second)),
         block_bytes_(block_bytes),
@@ -78,10 +78,10 @@ class EitherPart : public PartReader {
 
 }  // namespace
 
-std::unique_ptr<PartReader> read_either(std::unique_ptr<PartReader> first,
-                                        std::unique_ptr<PartReader> second, uint64_t block_bytes,
-                                        std::string* why) {
-  return std::make_unique<EitherPart>(std::move(first), std::move(second), block_bytes, why);
+std::unique_ptr<PartReader> read_with_fallback(std::unique_ptr<PartReader> first,
+                                               std::unique_ptr<PartReader> second,
+                                               uint64_t block_bytes, std::string* why) {
+  return std::make_unique<FallbackPart>(std::move(first), std::move(second), block_bytes, why);
 }
 
 }  // namespace cairn::checkpoint

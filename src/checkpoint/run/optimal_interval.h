@@ -1,4 +1,4 @@
-// Advice: computes the optimal checkpoint interval. Pure arithmetic.
+// OptimalInterval: computes the optimal checkpoint interval. Pure arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Answers: decides whether a checkpoint is due. On one node the first rank that asks at a call
+// DueVote: decides whether a checkpoint is due. On one node the first rank that asks at a call
 // decides, and the others read its answer. On several nodes the leaders tell each other at every
 // `lag`-th call whether one is due, and their result holds `lag` calls later.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace cairn::checkpoint {
 
-class Answers {
+class DueVote {
  public:
   // A checkpoint is due `interval_ns` after the last version began; 0: never by time.
-  Answers(Run* run, uint64_t interval_ns)
+  DueVote(Run* run, uint64_t interval_ns)
       : run_(*run), words_(run->words()), interval_ns_(interval_ns) {}
 
   static constexpr uint64_t lag = 4;
@@ -21,7 +21,7 @@ class Answers {
   // not returned here, but to the callers that ask for its result.
   void proceed_with(std::function<Status()> work) { work_ = std::move(work); }
 
-  // Answers the question at this call. Waits only for a rank that is more than 63 calls behind;
+  // DueVote the question at this call. Waits only for a rank that is more than 63 calls behind;
   // with several nodes, for one that is more than `lag` calls behind. EINVAL: another rank asks
   // with another step at this call. EOWNERDEAD.
   Result<bool> need(int64_t step);
