@@ -9,16 +9,16 @@ namespace cairn::checkpoint {
 namespace {
 
 InventoryPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_committed = true) {
-  InventoryPart part;
-  part.version.sequence = sequence;
-  part.version.number = static_cast<int64_t>(10 * sequence);
-  part.version.part = part;
-  part.version.parts = parts;
-  part.version.begun = 100 * sequence + part;
-  part.slot = static_cast<uint32_t>(sequence);
-  part.is_committed = is_committed;
-  part.parts_crc = 9;
-  return part;
+  InventoryPart made;
+  made.version.sequence = sequence;
+  made.version.number = static_cast<int64_t>(10 * sequence);
+  made.version.part = part;
+  made.version.parts = parts;
+  made.version.begun = 100 * sequence + part;
+  made.slot = static_cast<uint32_t>(sequence);
+  made.is_committed = is_committed;
+  made.parts_crc = 9;
+  return made;
 }
 
 // Seals the VERSION as a pool stores it.
