@@ -10,6 +10,7 @@
 #include "checkpoint/counted_arrays.h"
 #include "checkpoint/layout/checksum_list.h"
 #include "checkpoint/store/manifest.h"
+#include "damage/forge.h"
 
 namespace cairn::test {
 namespace {
@@ -188,6 +189,33 @@ TEST_F(DamagedCheckpoint, LayoutsAndTheSet) {
     }
   }
   expect(restart(), 2, "as it was");
+}
+
+// The name of slot 1 leads to the data of slot 2: a version in one would overwrite that in the
+// other. All later versions are whole.
+TEST_F(DamagedCheckpoint, ASlotWithTheDataOfAnotherIsNotUsed) {
+  cairn_stat set{};
+  cairn_stat data{};
+  ASSERT_EQ(cairn_lookup(pool_.get(), CAIRN_ROOT, "/.checkpoints/field", 0, &set), 0);
+  ASSERT_EQ(cairn_lookup(pool_.get(), CAIRN_ROOT, path_of("slot-0002.data").c_str(), 0, &data), 0);
+  Forge(pool_.get()).inode(set.ino, "slot-0001.data", data.ino);
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint* checkpoint = open(rank, 2);
+    Rows rows(rows_of_all, rank, 2);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    ASSERT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+        << cairn_last_error();
+    for (int64_t version = 3; version < 8; ++version) {
+      rows.set(version);
+      ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
+      ASSERT_EQ(cairn_checkpoint_read(checkpoint, version - 1, 0, nullptr), 0)
+          << version << ": " << cairn_last_error();
+      EXPECT_EQ(rows.difference(version - 1), "");
+      ASSERT_EQ(cairn_checkpoint_read(checkpoint, version, 0, nullptr), 0) << cairn_last_error();
+      EXPECT_EQ(rows.difference(version), "");
+    }
+    ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
 }
 
 TEST_F(DamagedCheckpoint, FilesThatAreCut) {

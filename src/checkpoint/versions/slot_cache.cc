@@ -1,5 +1,6 @@
 #include "checkpoint/versions/slot_cache.h"
 
+#include <algorithm>
 #include <string>
 
 #include "checkpoint/record/medium_errors.h"
@@ -39,10 +40,18 @@ Result<Slot*> SlotCache::get(const SlotIds& ids) {
   return slots_.emplace(ids.number, std::move(slot)).first->second.get();
 }
 
+bool SlotCache::shares_a_file(const Slot& slot) const {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& other) {
+    const SlotIds& ids = other.second->ids();
+    return ids.number != slot.ids().number &&
+           (ids.data == slot.ids().data || ids.manifest == slot.ids().manifest);
+  });
+}
+
 Result<Slot*> SlotCache::find_free() {
   for (const auto& [number, slot] : slots_) {
     CAIRN_TRY_ASSIGN(is_one, is_free(*slot));
-    if (is_one) return slot.get();
+    if (is_one && !shares_a_file(*slot)) return slot.get();
   }
   CAIRN_TRY_ASSIGN(listing, list_set(fs_, directory_));
   for (const ListedSlot& listed : listing.slots) {
@@ -51,7 +60,7 @@ Result<Slot*> SlotCache::find_free() {
     if (!slot.ok() && is_of_medium(slot.status())) continue;
     if (!slot.ok()) return slot.status();
     CAIRN_TRY_ASSIGN(is_one, is_free(**slot));
-    if (is_one) return *slot;
+    if (is_one && !shares_a_file(**slot)) return *slot;
   }
   return static_cast<Slot*>(nullptr);
 }

@@ -28,6 +28,9 @@ class SlotCache {
 
  private:
   Result<Slot*> find_free();
+  // Returns whether another slot that is open has a file of this one. A flipped bit in a name can
+  // do that: a version in one slot would then overwrite that in the other.
+  [[nodiscard]] bool shares_a_file(const Slot& slot) const;
 
   file::FileSystem& fs_;
   uint64_t directory_;
