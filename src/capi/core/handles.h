@@ -14,7 +14,7 @@
 
 struct cairn_pool {
   std::unique_ptr<cairn::file::FileSystem> fs;
-  // Where lazy files' contents come from; goes before the file system does.
+  // The source of lazy files' contents; destroyed before the file system.
   std::unique_ptr<cairn::file::Lower> lower;
   cairn::file::Mappings mappings;
   cairn::file::ForkedLane forked;

@@ -53,7 +53,7 @@ static_assert(cairn::format::short_of_file_system == CAIRN_SHORT_OF_FILE_SYSTEM 
 constexpr unsigned attach_flags =
     CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY | CAIRN_ATTACH_WRITE_WINDOW;
 
-// What unlink and truncate left behind counts as free: it is freed before anybody looks.
+// Frees the blocks that unlink and truncate have left behind, because they count as free space.
 void reclaim(cairn::file::FileSystem& fs) {
   if (!fs.pool.read_only) cairn::file::reclaim_withheld(fs);
 }

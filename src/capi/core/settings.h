@@ -26,7 +26,7 @@ class Settings {
 
   // "" if nothing sets it.
   [[nodiscard]] std::string value(const std::string& key) const;
-  // Who set it, for messages.
+  // Returns the source of a setting (a file, a variable), for messages.
   [[nodiscard]] std::string origin(const std::string& key) const;
 
  private:

@@ -46,14 +46,15 @@ int give(cairn::Result<std::unique_ptr<cairn::tier::Cover>> entered, cairn_cover
   return 0;
 }
 
-// What a job that is over has left half done: before a run changes names on top of it.
+// Completes the renamings that an ended job has left half done. A run calls it before it changes
+// names.
 Status finish_renamings(const cairn::tier::Cover& cover) {
   return cairn::cluster::finish_renamings(*cover.fs, cover.path);
 }
 
 // Removes what is kept outside the pool for a cover that is discarded.
 Status forget(const cairn::tier::Cover& cover) {
-  // What is gone with its directory names no part, and no renaming.
+  // A cover whose directory is missing has no parts and no renamings.
   cairn::tier::sys::FileStat st;
   if (cairn::tier::sys::lstatat(AT_FDCWD, cover.path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
     return Status();
@@ -98,7 +99,8 @@ void take_rest(const cairn_cover_options& options, const char* directory,
   open->before_discard = forget;
 }
 
-// For who may want to drain or to discard it: the drain tries again, and tells of a failure.
+// Ignores failures, for callers that may drain or discard the cover: the drain tries again and
+// reports them.
 Status try_to_finish_renamings(const cairn::tier::Cover& cover) {
   finish_renamings(cover).ignore();
   return Status();
@@ -159,7 +161,7 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
     if (options->struct_size >= sizeof(cairn_cover_options)) take_rest(*options, directory, &open);
   }
   open.when_alone = finish_renamings;
-  // Without the lock on covers between two tries: a keeper that is to make room needs it.
+  // The lock on covers is released between two tries: a keeper that makes room needs it.
   return give(
       cairn::file::with_room(fs_of(pool),
                              [&] { return cairn::tier::open_cover(fs_of(pool), directory, open); }),
@@ -242,7 +244,7 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
     cairn::capi::tell_of_rights(*cover->cover, calls);
     status = note_end(*cover->cover, drain_and_collect(*cover->cover, false, calls, &result));
   }
-  // Also after a failure: it says what was done before.
+  // The report is set after a failure, too: it has what was done before.
   if (report != nullptr) *report = report_of(result);
   return code(status);
 }
@@ -368,7 +370,7 @@ int cairn_cover_others(cairn_pool* pool, const char* directory, cairn_cover_visi
   return 0;
 }
 
-// Whose record is gone is being removed, with its inodes.
+// A cover without a record is being removed, with its inodes.
 static bool still_there(cairn::file::FileSystem& fs, const std::string& name) {
   auto covers = cairn::tier::find_covers(fs, false);
   return covers.ok() && *covers != 0 && cairn::tier::read_record(fs, *covers, name).ok();

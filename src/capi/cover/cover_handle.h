@@ -1,4 +1,4 @@
-// What a cairn_cover is, for the files of the C API that take one.
+// Defines cairn_cover for the files of the C API that take one.
 #pragma once
 
 #include <memory>

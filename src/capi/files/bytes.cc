@@ -16,7 +16,7 @@ namespace {
 
 bool appends(const file::File& file) { return (flags_of(file) & O_APPEND) != 0; }
 
-// For writing; iovec has no form for bytes that are only read.
+// Returns an iovec for a write. The type has no form for bytes that are only read.
 iovec piece_of(const void* buffer, size_t size) {
   return {const_cast<void*>(buffer), size};  // not pool memory: the caller's own bytes
 }
@@ -158,7 +158,7 @@ ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64
   const WriteWindow window;
   file::File& file = file_of(handle);
   if (appends(file)) [[unlikely]] {
-    // As Linux does: O_APPEND wins over the offset.
+    // O_APPEND wins over the offset, as on Linux.
     const iovec piece = piece_of(buffer, size);
     return count(append_vector(file, &piece, 1));
   }

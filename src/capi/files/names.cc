@@ -142,7 +142,7 @@ int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
       return fail(ENAMETOOLONG, "%s: the buffer is too small for the rest of the path", path);
     std::memcpy(rest, text.data(), text.size());
     size_t length = text.size();
-    // What is missing was asked for as a directory, by the path or by a link in it.
+    // The path, or a link in it, asks for a directory, which is missing.
     if (status.code() == ENOENT && resolved->must_be_directory && resolved->parent != 0)
       rest[length++] = '/';
     rest[length] = '\0';

@@ -18,7 +18,7 @@
 namespace cairn::capi {
 namespace {
 
-// What F_SETFL may change.
+// The flags that F_SETFL may change.
 constexpr int changeable_flags = O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME;
 
 struct Request {
@@ -147,7 +147,7 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
     if (opened.code() == ENOSPC && !request.only_new && file::try_again(fs_of(pool), ++full))
       continue;
     if (opened.code() != ESTALE) return -opened.code();
-    // That is what has gone, and not what was found there.
+    // The directory is what is missing, not the name in it.
     if (auto from = live_map(fs_of(pool), dir); path[0] != '/' && !from.ok()) return -from.code();
   }
   return code(fail(ESTALE, "%s: other processes keep replacing it; retry", path));
@@ -219,7 +219,7 @@ int cairn_file_set_flags(cairn_file* handle, int flags) {
   const WriteWindow window;
   file::File& file = file_of(handle);
   uint64_t now = file.shared->flags.load();
-  // What was read before counts as the flags were then.
+  // Reads before this call are recorded by the flags of that time.
   if (((now ^ static_cast<uint64_t>(flags)) & uint64_t{O_NOATIME}) != 0) {
     const pool::SeatGuard seat(file.fs->pool);
     if (!seat.ok()) return code(pool::no_seat(file.fs->pool));

@@ -48,7 +48,7 @@ Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
   return Status();
 }
 
-// As a writer while it is looked for: an eviction waits until it is pinned.
+// Counts as a writer while it looks for the bytes: an eviction waits until they are pinned.
 Status view_of(file::File& file, uint64_t offset, size_t size, cairn_view* view) {
   file::FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
