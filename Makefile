@@ -16,8 +16,8 @@ MATRIX ?= bench
 BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
-.PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo demo-larger \
-	test test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-noise bench-all \
+.PHONY: all setup-build setup-core setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo demo-larger \
+	test test-core test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-noise bench-all \
 	bench-core bench-mpiio bench-palm bench-tiers fuzz format \
 	format-check tidy clean
 
@@ -30,6 +30,8 @@ help: ## list the targets
 
 setup-build:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build
+setup-core:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build core
 setup-demo:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build demo
 setup-bench:
@@ -65,6 +67,10 @@ demo-larger: setup-demo ## checkpoints on a slow file system, and five times as 
 test: setup-test ## build everything and run all but the slow tests
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
 	@cd build/release && $(CTEST) -LE slow --no-label-summary
+
+test-core: setup-core ## the unit tests of src: no MPI, a few minutes with the build
+	@scripts/build.sh --target test_core release $(JOBS) -DCAIRN_TESTS=ON
+	@cd build/release && $(CTEST) -L core --no-label-summary
 
 test-slow: setup-slow ## the long ones: storms, model exercisers, mutation, NVDIMMs in a virtual machine
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON

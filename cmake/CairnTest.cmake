@@ -14,7 +14,8 @@
 # Below tests/slow/ tests get the label `slow` and run only in `make test-slow`. A test whose name
 # ends in _serial_test runs alone (it measures time, or fills the machine's memory).
 # Every test finds CAIRN_SOURCE_DIR, CAIRN_BUILD_DIR, CAIRN_BIN_DIR, CAIRN_LIB_DIR and CAIRN_TEST_DIR
-# in its environment. `ninja test_GROUP` builds the tests of one folder.
+# in its environment. `ninja test_GROUP` builds the tests of one folder; test_core, the unit tests of
+# src/, which have the label `core`.
 
 set(CAIRN_TEST_DIR ${CMAKE_BINARY_DIR}/tests)
 set(CAIRN_TEST_TIMEOUT_S 900 CACHE STRING "Time limit of a test, in seconds")
@@ -123,7 +124,13 @@ function(cairn_unit_tests group base)
     string(REGEX REPLACE "/$" "" in ${in})
     cairn_test_properties(${group}/${name} ${in})
     cairn_group_target(${in} ${target})
+    if(base MATCHES "^${CMAKE_SOURCE_DIR}/src/")
+      set_property(TEST ${group}/${name} APPEND PROPERTY LABELS core)
+    endif()
   endforeach()
+  if(base MATCHES "^${CMAKE_SOURCE_DIR}/src/")
+    cairn_group_target(core ${target})
+  endif()
 endfunction()
 
 # Everything below tests/.

@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh [--list] [GROUP...]
 #
-# Groups: build demo bench test dev slow; default: build test.
+# Groups: build core demo bench test dev slow; default: build test.
 #
 # Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
 # is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
@@ -17,6 +17,8 @@ debian_build=(
   libcli11-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
   libpmem-dev libpmem2-dev libisal-dev
 )
+# What `make test-core` needs: the unit tests of src/.
+debian_core=(libgtest-dev)
 # What the demo runs: an MPI and unchanged programs.
 debian_demo=(
   python3 git sqlite3 fio openmpi-bin libopenmpi-dev
@@ -30,8 +32,8 @@ debian_bench=(
 # What the tests run besides: test frameworks, the demo's programs, readers of exported checkpoints
 # and others.
 debian_test=(
-  "${debian_demo[@]}" "${debian_bench[@]}"
-  libgtest-dev libbenchmark-dev rsync tar attr procps gfortran strace valgrind
+  "${debian_core[@]}" "${debian_demo[@]}" "${debian_bench[@]}"
+  libbenchmark-dev rsync tar attr procps gfortran strace valgrind
   iproute2 util-linux python3-numpy python3-mpi4py
   hdf5-tools netcdf-bin python3-h5py python3-netcdf4 python3-xarray
 )
@@ -58,10 +60,11 @@ crates_slow=(fsx@0.3.2 pjdfstest@0.2.2)
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
+dnf_core="gtest-devel"
 dnf_demo="python3 git sqlite fio openmpi-devel"
 dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel
   hdf5-openmpi-devel hdf5-mpich-devel"
-dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr procps-ng
+dnf_test="$dnf_core $dnf_demo $dnf_bench google-benchmark-devel rsync tar attr procps-ng
   gcc-gfortran strace valgrind iproute util-linux python3-numpy python3-mpi4py-openmpi
   hdf5 netcdf python3-h5py python3-netcdf4 python3-xarray"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
@@ -70,9 +73,10 @@ dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py pytho
   postgresql-server python3-lmdb python3-plyvel chromium slurm slurm-slurmctld slurm-slurmd munge
   debootstrap"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
+spack_core="googletest"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"
-spack_test="$spack_demo $spack_bench googletest benchmark py-numpy py-mpi4py rsync iproute2 hdf5
+spack_test="$spack_core $spack_demo $spack_bench benchmark py-numpy py-mpi4py rsync iproute2 hdf5
   strace valgrind
   netcdf-c py-h5py py-netcdf4 py-xarray"
 spack_dev="llvm ccache py-gcovr shellcheck"
@@ -84,14 +88,14 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --list) list_only=true ;;
-    build | demo | bench | test | dev | slow) groups+=("$argument") ;;
+    build | core | demo | bench | test | dev | slow) groups+=("$argument") ;;
     -h | --help)
       sed -n '4,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
       echo "setup.sh: unknown argument '$argument'" \
-      "(groups are build, demo, bench, test, dev, slow)" >&2
+      "(groups are build, core, demo, bench, test, dev, slow)" >&2
       exit 2
       ;;
   esac
