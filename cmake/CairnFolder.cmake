@@ -2,7 +2,7 @@
 #
 #   src/NAME/*.cc          object library cairn_NAME_objects and static library cairn_NAME
 #   src/NAME/*_test.cc     one GoogleTest program, a ctest entry for each (see CairnTest.cmake)
-#   src/NAME/ROOM/         with ROOMS ...: sources and tests of the same library, one level down
+#   src/NAME/FOLDER/       sources and tests of the same library, for each FOLDER in folders.txt
 #   src/NAME/folder.cmake  read afterwards if it exists: for what a glob cannot know
 #
 # Sources are globbed with CONFIGURE_DEPENDS: the next build sees a new file by itself. A folder that
@@ -10,23 +10,33 @@
 
 set_property(GLOBAL PROPERTY CAIRN_FOLDERS "")
 
-option(CAIRN_UNITY "Compile the sources of a room as one" ON)
+option(CAIRN_UNITY "Compile the sources of a folder as one" ON)
 
-# Compiles the sources of each room of `target` as one, which takes a quarter of the time: most of a
+# Compiles the sources of each folder of `target` as one, which takes a quarter of the time: most of a
 # source's own goes into headers. The presets dev and clang compile each by itself, so that it needs
 # its own headers and every warning holds.
-function(cairn_compile_by_room target)
+function(cairn_compile_by_folder target)
   if(NOT CAIRN_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH room)
-    cmake_path(RELATIVE_PATH room BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
-    string(MAKE_C_IDENTIFIER ${room} room)
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Sets `out` to the folders in `directory` (relative to the root), in their order.
+function(cairn_folders_in out directory)
+  set(list ${CMAKE_SOURCE_DIR}/cmake/folders.txt)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} lines REGEX "^${directory} ")
+  string(REGEX REPLACE "^${directory} +" "" folders "${lines}")
+  string(REGEX REPLACE "[ ,]" ";" folders "${folders}")
+  set(${out} ${folders} PARENT_SCOPE)
 endfunction()
 
 # Sets `out` to the .c and .cc files of `directory` that are not tests.
@@ -36,25 +46,32 @@ function(cairn_sources out directory)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sets `out` to the unit tests of `directory` and of the folders in it that follow.
+# Sets `out` to the sources of `directory` and of its folders (see cmake/folders.txt).
+function(cairn_all_sources out directory)
+  cairn_sources(sources ${CMAKE_SOURCE_DIR}/${directory})
+  cairn_folders_in(folders ${directory})
+  foreach(folder IN LISTS folders)
+    cairn_sources(in_folder ${CMAKE_SOURCE_DIR}/${directory}/${folder})
+    list(APPEND sources ${in_folder})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to the unit tests of `directory` and of its folders.
 function(cairn_test_files out directory)
-  file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
-  foreach(room IN LISTS ARGN)
-    file(GLOB in_room CONFIGURE_DEPENDS ${directory}/${room}/*_test.cc)
-    list(APPEND tests ${in_room})
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${directory}/*_test.cc)
+  cairn_folders_in(folders ${directory})
+  foreach(folder IN LISTS folders)
+    file(GLOB in_folder CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${directory}/${folder}/*_test.cc)
+    list(APPEND tests ${in_folder})
   endforeach()
   set(${out} ${tests} PARENT_SCOPE)
 endfunction()
 
-function(cairn_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;ROOMS")
+# Stands on the library of the folder `below`, if there is one.
+function(cairn_folder name below)
   set(directory ${CMAKE_SOURCE_DIR}/src/${name})
-  cairn_sources(sources ${directory})
-  foreach(room IN LISTS arg_ROOMS)
-    cairn_sources(in_room ${directory}/${room})
-    list(APPEND sources ${in_room})
-  endforeach()
-  list(TRANSFORM arg_DEPENDS PREPEND cairn_)
+  cairn_all_sources(sources src/${name})
 
   if(sources)
     add_library(cairn_${name}_objects OBJECT ${sources})
@@ -62,7 +79,7 @@ function(cairn_folder name)
       PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(cairn_${name}_objects PRIVATE cairn_library_flags)
     cairn_precompile(cairn_${name}_objects product)
-    cairn_compile_by_room(cairn_${name}_objects)
+    cairn_compile_by_folder(cairn_${name}_objects)
     add_library(cairn_${name} STATIC $<TARGET_OBJECTS:cairn_${name}_objects>)
     set(scope PUBLIC)
     set_property(GLOBAL APPEND PROPERTY CAIRN_FOLDERS ${name})
@@ -72,10 +89,13 @@ function(cairn_folder name)
   endif()
   target_include_directories(cairn_${name} ${scope}
     ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(cairn_${name} ${scope} ${arg_DEPENDS} Threads::Threads)
+  if(below)
+    target_link_libraries(cairn_${name} ${scope} cairn_${below})
+  endif()
+  target_link_libraries(cairn_${name} ${scope} Threads::Threads)
 
   if(CAIRN_TESTS)
-    cairn_test_files(tests ${directory} ${arg_ROOMS})
+    cairn_test_files(tests src/${name})
     cairn_unit_tests(${name} ${directory} FILES ${tests} LIBRARIES cairn_${name})
   endif()
   include(${directory}/folder.cmake OPTIONAL)
@@ -125,16 +145,11 @@ function(cairn_symbol_map map)
 endfunction()
 
 # adapters/NAME → lib/libcairn_NAME.so, to be preloaded: carries libcairn inside, hidden.
-# Carries adapters/engine. Sees include/cairn, engine and its own folder. ROOMS ...: folders of more
-# sources and tests, one level down. Version script: adapters/NAME/NAME.map, if it exists.
+# Carries adapters/engine. Sees include/cairn, engine and its own folder. Version script:
+# adapters/NAME/NAME.map, if it exists.
 function(cairn_adapter name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/adapters/${name})
-  cairn_sources(sources ${directory})
-  foreach(room IN LISTS arg_ROOMS)
-    cairn_sources(in_room ${directory}/${room})
-    list(APPEND sources ${in_room})
-  endforeach()
+  cairn_all_sources(sources adapters/${name})
   if(NOT sources)
     return()
   endif()
@@ -145,7 +160,7 @@ function(cairn_adapter name)
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(cairn_adapter_${name}_objects PRIVATE cairn_library_flags)
   cairn_precompile(cairn_adapter_${name}_objects product)
-  cairn_compile_by_room(cairn_adapter_${name}_objects)
+  cairn_compile_by_folder(cairn_adapter_${name}_objects)
 
   add_library(cairn_${name}_preload SHARED $<TARGET_OBJECTS:cairn_adapter_${name}_objects>)
   set_target_properties(cairn_${name}_preload PROPERTIES OUTPUT_NAME cairn_${name}
@@ -167,22 +182,17 @@ function(cairn_adapter name)
     target_include_directories(${parts} PUBLIC
       ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(${parts} PUBLIC cairn_static ${CMAKE_DL_LIBS})
-    cairn_test_files(tests ${directory} ${arg_ROOMS})
+    cairn_test_files(tests adapters/${name})
     cairn_unit_tests(${name} ${directory} FILES ${tests} LIBRARIES ${parts})
   endif()
   include(${directory}/folder.cmake OPTIONAL)
 endfunction()
 
-# cli/*.cc and those of its ROOMS → bin/cairn. Sees include/cairn; links libcairn.a, so that the
+# cli/*.cc and those of its folders → bin/cairn. Sees include/cairn; links libcairn.a, so that the
 # command needs no library path.
 function(cairn_cli)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/cli)
-  cairn_sources(sources ${directory})
-  foreach(room IN LISTS arg_ROOMS)
-    cairn_sources(in_room ${directory}/${room})
-    list(APPEND sources ${in_room})
-  endforeach()
+  cairn_all_sources(sources cli)
   set(main ${directory}/main.cc)
   if(NOT EXISTS ${main})
     return()
@@ -201,7 +211,7 @@ function(cairn_cli)
     # Templates of JSON and options take minutes to optimize, and nobody waits for them.
     target_compile_options(cairn_cli_objects PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1 -g1>)
     cairn_precompile(cairn_cli_objects command)
-    cairn_compile_by_room(cairn_cli_objects)
+    cairn_compile_by_folder(cairn_cli_objects)
     set(objects $<TARGET_OBJECTS:cairn_cli_objects>)
   endif()
   target_include_directories(cairn_cli INTERFACE ${directory} ${CMAKE_SOURCE_DIR}/include)
@@ -220,22 +230,17 @@ function(cairn_cli)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
   if(CAIRN_TESTS)
-    cairn_test_files(tests ${directory} ${arg_ROOMS})
+    cairn_test_files(tests cli)
     cairn_unit_tests(cli ${directory} FILES ${tests} SOURCES ${objects} LIBRARIES cairn_cli)
   endif()
   include(${directory}/folder.cmake OPTIONAL)
 endfunction()
 
 # bench/programs/bench_*.cc → build/…/bench/bench_*, one binary with its own main() each; the other
-# .cc files there and in the ROOMS of bench/ are linked into all of them.
+# .cc files there and in the folders of bench/ are linked into all of them.
 function(cairn_bench)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/bench)
-  set(common "")
-  foreach(room IN LISTS arg_ROOMS)
-    cairn_sources(in_room ${directory}/${room})
-    list(APPEND common ${in_room})
-  endforeach()
+  cairn_all_sources(common bench)
   set(programs ${common})
   list(FILTER programs INCLUDE REGEX "/bench_[^/]*\\.cc$")
   list(FILTER common EXCLUDE REGEX "/bench_[^/]*\\.cc$")
@@ -273,7 +278,7 @@ function(cairn_bench)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
   endforeach()
   if(CAIRN_TESTS)
-    cairn_test_files(tests ${directory} ${arg_ROOMS})
+    cairn_test_files(tests bench)
     cairn_unit_tests(bench ${directory} FILES ${tests} SOURCES ${objects} LIBRARIES cairn_bench)
   endif()
   include(${directory}/folder.cmake OPTIONAL)

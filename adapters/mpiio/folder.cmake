@@ -6,11 +6,7 @@ target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 
 # A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
-set(backend_sources "")
-foreach(room IN ITEMS base job datatype file calls)
-  cairn_sources(in_room ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${room})
-  list(APPEND backend_sources ${in_room})
-endforeach()
+cairn_all_sources(backend_sources adapters/mpiio/backend)
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
@@ -22,7 +18,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags cairn_mpi_${mpi})
   cairn_precompile(cairn_mpiio_${mpi} product)
-  cairn_compile_by_room(cairn_mpiio_${mpi})
+  cairn_compile_by_folder(cairn_mpiio_${mpi})
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--unresolved-symbols=ignore-all)
 endforeach()

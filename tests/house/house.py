@@ -10,31 +10,26 @@ ROOT = pathlib.Path(os.environ.get("CAIRN_SOURCE_DIR", pathlib.Path(__file__).pa
 BUILD = pathlib.Path(os.environ.get("CAIRN_BUILD_DIR", ROOT / "build/release"))
 SKIPPED = 77  # the exit code that ctest shows as "skipped"
 
+
+
+def read_order(lines):
+    """Each folder of cmake/folders.txt to its rows: the folders of a row do not see each other, and
+    each sees those of earlier rows."""
+    order = {}
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            folder, *rows = line.split()
+            order[folder] = [row.split(",") for row in rows]
+    return order
+
+
+ORDER = read_order((ROOT / "cmake/folders.txt").read_text(encoding="utf-8").splitlines())
 # The include law: a folder of src/ may include itself and what stands before it.
-LAYERS = [
-    "base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"
-]
-# Rooms of cli/, bench/ and folders of src/ and adapters/ have an order too: a room may include
-# itself and the rooms of earlier rows.
-ROOMS = {
-    "persist": [["core"], ["copy"], ["machine"], ["region"]],
-    "tier": [["system"], ["lower"], ["record"], ["claim"], ["stage"], ["changes"], ["replace"],
-             ["drain"], ["cover"]],
-    "bench": [["harness"], ["loop"], ["core"], ["programs"]],
-    "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
-            ["netcdf"], ["ckpt", "doctor"], ["commands"]],
-    "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
-                ["server"], ["mpi"]],
-    "cluster/mpi": [["loader"], ["ranks"], ["messages"], ["session"]],
-    "file": [["map"], ["inode"], ["space"], ["data", "open"], ["namespace"], ["recovery"]],
-    "pool": [["core"], ["space"], ["lanes"], ["medium"]],
-    "capi": [["core"], ["files"], ["cover", "job"], ["context"], ["checkpoint"]],
-    "checkpoint": [["record"], ["array"], ["layout"], ["store"], ["run"], ["versions"], ["define"],
-                   ["write"], ["sources"], ["redundancy", "restart"]],
-    "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
-    "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job"], ["io"], ["names"],
-              ["libc", "loader"], ["exec"], ["entry"]],
-}
+LAYERS = [layer for row in ORDER["src"] for layer in row]
+# The folders of cli/, bench/ and of folders of src/ and adapters/ have an order, too: a folder may
+# include itself and the folders of earlier rows. Names are as in #include lines.
+ROOMS = {folder.removeprefix("src/").removeprefix("adapters/"): rows
+         for folder, rows in ORDER.items() if folder != "src"}
 
 
 def files(*suffixes):

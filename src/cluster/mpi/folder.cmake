@@ -1,10 +1,7 @@
 # The transport, lib/cairn/libcairn_mpi_NAME.so, for each ABI. It is linked to no MPI: at run time it
 # meets the one that the process has loaded. The back ends of MPI-IO are linked to it.
-set(transport_sources "")
-foreach(room IN ITEMS ranks messages session)
-  cairn_sources(in_room ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${room})
-  list(APPEND transport_sources ${in_room})
-endforeach()
+cairn_all_sources(transport_sources src/cluster/mpi)
+list(FILTER transport_sources EXCLUDE REGEX "/mpi/loader/")  # a part of libcairn
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpi_${mpi} SHARED ${transport_sources})
   set_target_properties(cairn_mpi_${mpi} PROPERTIES LINKER_LANGUAGE CXX
@@ -16,6 +13,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   target_link_libraries(cairn_mpi_${mpi} PRIVATE cairn_flags)
   target_compile_options(cairn_mpi_${mpi} PRIVATE -ffunction-sections -fdata-sections
     -ftls-model=initial-exec -fno-exceptions -fno-rtti)
+  cairn_compile_by_folder(cairn_mpi_${mpi})
   target_link_options(cairn_mpi_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections
     -Wl,--exclude-libs,ALL -Wl,--unresolved-symbols=ignore-all
     -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/transport.map)

@@ -23,21 +23,21 @@ constexpr Counts counts[] = {
     {"PMI_SIZE", "MPI_LOCALNRANKS"},                         // Hydra: MPICH, Intel MPI
 };
 
-enum class Said : int { nothing, one_host, several };
-Said said_by_counts() {
+enum class LaunchHosts : int { nothing, one_host, several };
+LaunchHosts hosts_by_counts() {
   for (const Counts& one : counts) {
     const long all = number(one.all);
     const long here = number(one.here);
-    if (all > 0 && here > 0) return here < all ? Said::several : Said::one_host;
+    if (all > 0 && here > 0) return here < all ? LaunchHosts::several : LaunchHosts::one_host;
   }
-  return Said::nothing;
+  return LaunchHosts::nothing;
 }
 
 }  // namespace
 
 bool spans_hosts() {
-  const Said said = said_by_counts();
-  return said == Said::several || (said == Said::nothing && number("SLURM_STEP_NUM_NODES") > 1);
+  const LaunchHosts said = hosts_by_counts();
+  return said == LaunchHosts::several || (said == LaunchHosts::nothing && number("SLURM_STEP_NUM_NODES") > 1);
 }
 
 bool is_first_here() {
@@ -47,7 +47,7 @@ bool is_first_here() {
 }
 
 bool may_span_hosts() {
-  if (const Said said = said_by_counts(); said != Said::nothing) return said == Said::several;
+  if (const LaunchHosts said = hosts_by_counts(); said != LaunchHosts::nothing) return said == LaunchHosts::several;
   // Slurm, of a step that srun has started; the allocation may be larger.
   for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
     if (const long nodes = number(name); nodes > 0) return nodes > 1;
