@@ -29,6 +29,14 @@ function(cairn_compile_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Compiles the sources of a test program as few: a test takes as long alone as four together, since
+# most of its time goes into headers. Not the whole folder as one, so that processors share the work.
+function(cairn_compile_in_batches target)
+  if(CAIRN_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # Sets `out` to the folders in `directory` (relative to the root), in their order.
 function(cairn_folders_in out directory)
   set(list ${CMAKE_SOURCE_DIR}/cmake/folders.txt)

@@ -112,6 +112,7 @@ function(cairn_unit_tests group base)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${group})
   cairn_precompile(${target} test)
+  cairn_compile_in_batches(${target})
   foreach(file IN LISTS arg_FILES)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${base})
     cmake_path(REMOVE_EXTENSION file OUTPUT_VARIABLE name)

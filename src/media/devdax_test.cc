@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/sysmacros.h>
 
+#include "support/detail_has.h"
 #include "support/fake_system.h"
 
 namespace cairn::media {
@@ -32,8 +33,6 @@ class DevDax : public testing::Test {
   FakeSystem system_;
 };
 
-bool says(const char* text) { return std::string(last_detail()).find(text) != std::string::npos; }
-
 TEST_F(DevDax, ReadsSizeAlignmentAndDomain) {
   device("device_dax");
   system_.file(std::string(region) + "/persistence_domain", "memory_controller\n");
@@ -56,32 +55,33 @@ TEST_F(DevDax, KnowsASafeCache) {
 TEST_F(DevDax, NamesTheModeAndTheCommandThatChangesIt) {
   device("kmem");
   EXPECT_EQ(inspect().code(), ENODEV);
-  EXPECT_TRUE(says("system-ram mode")) << last_detail();
-  EXPECT_TRUE(says("daxctl reconfigure-device --mode=devdax dax0.0")) << last_detail();
-  EXPECT_TRUE(says("/dev/dax0.0"));
+  EXPECT_TRUE(test::detail_has("system-ram mode")) << last_detail();
+  EXPECT_TRUE(test::detail_has("daxctl reconfigure-device --mode=devdax dax0.0")) << last_detail();
+  EXPECT_TRUE(test::detail_has("/dev/dax0.0"));
 }
 
 TEST_F(DevDax, NamesFsdevDax) {
   device("fsdev_dax");
   EXPECT_EQ(inspect().code(), ENODEV);
-  EXPECT_TRUE(says("fsdev_dax mode") && says("--mode=devdax dax0.0")) << last_detail();
+  EXPECT_TRUE(test::detail_has("fsdev_dax mode") && test::detail_has("--mode=devdax dax0.0"))
+      << last_detail();
 }
 
 TEST_F(DevDax, NamesADisabledOrForeignDevice) {
   device("");
   EXPECT_EQ(inspect().code(), ENODEV);
-  EXPECT_TRUE(says("daxctl enable-device dax0.0")) << last_detail();
+  EXPECT_TRUE(test::detail_has("daxctl enable-device dax0.0")) << last_detail();
 }
 
 TEST_F(DevDax, NamesAnUnknownDriver) {
   device("vendor_dax");
   EXPECT_EQ(inspect().code(), ENODEV);
-  EXPECT_TRUE(says("driver vendor_dax")) << last_detail();
+  EXPECT_TRUE(test::detail_has("driver vendor_dax")) << last_detail();
 }
 
 TEST_F(DevDax, RefusesOtherCharacterDevices) {
   EXPECT_EQ(inspect().code(), ENODEV);
-  EXPECT_TRUE(says("not a dax device")) << last_detail();
+  EXPECT_TRUE(test::detail_has("not a dax device")) << last_detail();
 }
 
 TEST_F(DevDax, RefusesOneTooSmall) {
@@ -108,9 +108,10 @@ TEST_F(DevDax, TellsWhatToDoWithAPersistentBlockDevice) {
   system_.link("/sys/dev/block/259:0", "/sys/devices/ndbus0/region0/namespace0.0/block/pmem0");
   Status refusal = refuse_block_device(makedev(259, 0), "/dev/pmem0", system_.root());
   EXPECT_EQ(refusal.code(), EOPNOTSUPP);
-  EXPECT_TRUE(says("ndctl create-namespace -f -e namespace0.0 --mode=devdax")) << last_detail();
+  EXPECT_TRUE(test::detail_has("ndctl create-namespace -f -e namespace0.0 --mode=devdax"))
+      << last_detail();
   EXPECT_EQ(refuse_block_device(makedev(8, 0), "/dev/sda", system_.root()).code(), EOPNOTSUPP);
-  EXPECT_TRUE(says("a block device; give a directory")) << last_detail();
+  EXPECT_TRUE(test::detail_has("a block device; give a directory")) << last_detail();
 }
 
 }  // namespace

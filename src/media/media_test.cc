@@ -15,14 +15,14 @@
 #include <cstring>
 
 #include "media/pmem2.h"
+#include "support/detail_has.h"
 #include "support/fake_system.h"
+#include "support/sizes.h"
 
 namespace cairn::media {
 namespace {
 
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
-
-bool says(const char* text) { return std::string(last_detail()).find(text) != std::string::npos; }
+using test::mebibyte;
 
 class Segments : public testing::TestWithParam<const char*> {
  protected:
@@ -71,7 +71,7 @@ TEST_P(Segments, LivesThroughCreateReserveMapAndRemove) {
   EXPECT_EQ(byte, 0);
   close(*fd);
   EXPECT_EQ(create_segment(path_.c_str(), mebibyte).code(), EEXIST);
-  EXPECT_TRUE(says(path_.c_str()));
+  EXPECT_TRUE(test::detail_has(path_.c_str()));
   fd = open_segment(path_.c_str());
   ASSERT_TRUE(fd.ok());
   close(*fd);
@@ -106,21 +106,22 @@ class Refusals : public testing::Test {
 
 TEST_F(Refusals, PathsThatCannotHoldAPool) {
   EXPECT_EQ(recognise("/no/such/directory").code(), ENOENT);
-  EXPECT_TRUE(says("/no/such/directory"));
+  EXPECT_TRUE(test::detail_has("/no/such/directory"));
   EXPECT_EQ(recognise("/dev/null").code(), ENODEV);
-  EXPECT_TRUE(says("not a dax device"));
+  EXPECT_TRUE(test::detail_has("not a dax device"));
   EXPECT_FALSE(recognise("/proc/self").ok());
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_EQ(recognise(path_.c_str()).code(), EINVAL);
   EXPECT_EQ(open_segment(path_.c_str()).code(), EINVAL);
-  EXPECT_TRUE(says("neither a regular file nor a dax device"));
+  EXPECT_TRUE(test::detail_has("neither a regular file nor a dax device"));
 }
 
 TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
   Result<int> null = open_segment("/dev/null");
   ASSERT_TRUE(null.ok()) << last_detail();
   EXPECT_EQ(recognise_device(*null, "/dev/null").code(), ENODEV);
-  EXPECT_TRUE(says("/dev/null: a character device, but not a dax device")) << last_detail();
+  EXPECT_TRUE(test::detail_has("/dev/null: a character device, but not a dax device"))
+      << last_detail();
   close(*null);
 }
 
@@ -146,7 +147,7 @@ TEST_F(Refusals, FilesThatOthersMayWrite) {
   ASSERT_TRUE(fd.ok());
   ASSERT_EQ(fchmod(*fd, 0666), 0);
   EXPECT_EQ(open_segment(path_.c_str()).code(), EPERM);
-  EXPECT_TRUE(says("others may write it")) << last_detail();
+  EXPECT_TRUE(test::detail_has("others may write it")) << last_detail();
   Result<int> anyone = open_segment(path_.c_str(), Access::read_only, SegmentOwner::anyone);
   ASSERT_TRUE(anyone.ok());
   close(*anyone);
@@ -154,7 +155,7 @@ TEST_F(Refusals, FilesThatOthersMayWrite) {
   if (geteuid() == 0) {
     ASSERT_EQ(fchown(*fd, 12345, 12345), 0);
     EXPECT_EQ(open_segment(path_.c_str()).code(), EPERM);
-    EXPECT_TRUE(says("belongs to user 12345")) << last_detail();
+    EXPECT_TRUE(test::detail_has("belongs to user 12345")) << last_detail();
   }
   close(*fd);
 }
@@ -162,7 +163,7 @@ TEST_F(Refusals, FilesThatOthersMayWrite) {
 TEST_F(Refusals, SymbolicLinks) {
   ASSERT_EQ(symlink("/etc/passwd", path_.c_str()), 0);
   EXPECT_EQ(open_segment(path_.c_str()).code(), ELOOP);
-  EXPECT_TRUE(says("symbolic link"));
+  EXPECT_TRUE(test::detail_has("symbolic link"));
   EXPECT_EQ(create_segment(path_.c_str(), 4096).code(), EEXIST);
 }
 
@@ -173,7 +174,7 @@ TEST_F(Refusals, MapSyncAndOddRanges) {
   medium.kind = MediumKind::fsdax;
   // tmpfs knows no MAP_SYNC, so it stands in for a file system that refuses it.
   EXPECT_EQ(map(*fd, medium, 0, 2 * mebibyte).code(), EOPNOTSUPP);
-  EXPECT_TRUE(says("refused MAP_SYNC")) << last_detail();
+  EXPECT_TRUE(test::detail_has("refused MAP_SYNC")) << last_detail();
   medium.kind = MediumKind::devdax;
   medium.mapping_unit = 2 * mebibyte;
   EXPECT_EQ(map(*fd, medium, 0, mebibyte).code(), EINVAL);

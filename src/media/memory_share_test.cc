@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_system.h"
+#include "support/sizes.h"
 
 namespace cairn::media {
 namespace {
 
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
+using test::mebibyte;
 
 TEST(MemoryShare, ParsesMeminfo) {
   std::string text = "MemTotal:       24576 kB\nMemFree:   100 kB\nMemAvailable:    2048 kB\n";

@@ -9,7 +9,7 @@
 namespace cairn::test {
 namespace {
 
-class Counted : public testing::Test {
+class CountedVariables : public testing::Test {
  protected:
   void write(uint32_t ranks, bool is_fortran, const std::vector<int64_t>& versions) {
     with_ranks(ranks, [&](uint32_t rank) {
@@ -46,7 +46,7 @@ class Counted : public testing::Test {
   PoolInMemory pool_{256ULL << 20};
 };
 
-TEST_F(Counted, OtherRanksHaveWhatBelongsToTheirCells) {
+TEST_F(CountedVariables, OtherRanksHaveWhatBelongsToTheirCells) {
   for (const uint32_t writers : {3U, 1U, 4U, 9U}) {
     for (const bool is_fortran : {false, true}) {
       SCOPED_TRACE(std::to_string(writers) + " writers" + (is_fortran ? ", Fortran" : ""));
@@ -59,7 +59,7 @@ TEST_F(Counted, OtherRanksHaveWhatBelongsToTheirCells) {
   }
 }
 
-TEST_F(Counted, WhatDoesNotFitIsRefused) {
+TEST_F(CountedVariables, WhatDoesNotFitIsRefused) {
   cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted");
   std::vector<double> values;
   EXPECT_EQ(define_vector(checkpoint, "v", CAIRN_TYPE_FLOAT64, CAIRN_RAGGED, &values), -EINVAL);
@@ -100,7 +100,7 @@ TEST_F(Counted, WhatDoesNotFitIsRefused) {
 }
 
 // A version whose counts are wrong could not be read.
-TEST_F(Counted, CountsThatDoNotSumToTheValuesAreNotWritten) {
+TEST_F(CountedVariables, CountsThatDoNotSumToTheValuesAreNotWritten) {
   with_ranks(2, [&](uint32_t rank) {
     cairn_checkpoint_options options{};
     options.rank = rank;
@@ -139,7 +139,7 @@ TEST_F(Counted, CountsThatDoNotSumToTheValuesAreNotWritten) {
 }
 
 // All ranks have the same counts and values; those of rank 0 are stored.
-TEST_F(Counted, ReplicatedCountsAreThoseOfRankZero) {
+TEST_F(CountedVariables, ReplicatedCountsAreThoseOfRankZero) {
   with_ranks(2, [&](uint32_t rank) {
     cairn_checkpoint_options options{};
     options.rank = rank;
@@ -159,7 +159,7 @@ TEST_F(Counted, ReplicatedCountsAreThoseOfRankZero) {
   });
 }
 
-TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
+TEST_F(CountedVariables, AGridWithoutCellsHasNoParticles) {
   cairn_checkpoint* checkpoint = open_set(pool_.get(), "empty");
   std::vector<int64_t> cells = {0, 7, -1};
   cairn_array array{};
@@ -226,7 +226,7 @@ void expect_line(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
   }
 }
 
-TEST_F(Counted, AToolReadsThemAsArraysOfOneDimension) {
+TEST_F(CountedVariables, AToolReadsThemAsArraysOfOneDimension) {
   for (const bool is_fortran : {false, true}) {
     constexpr uint32_t writers = 3;
     write(writers, is_fortran, {7, 8});
@@ -298,7 +298,7 @@ TEST_F(Counted, AToolReadsThemAsArraysOfOneDimension) {
 }
 
 // What a program reads that puts parts of several hosts together; here the only host has all.
-TEST_F(Counted, AToolReadsWhatEachRankAndSomeCellsHave) {
+TEST_F(CountedVariables, AToolReadsWhatEachRankAndSomeCellsHave) {
   constexpr uint32_t writers = 3;
   write(writers, true, {8});
   cairn_checkpoint_options options{};
@@ -368,7 +368,7 @@ TEST_F(Counted, AToolReadsWhatEachRankAndSomeCellsHave) {
 }
 
 // A tool looks at a million cells at a time.
-TEST_F(Counted, MoreCellsThanOneLook) {
+TEST_F(CountedVariables, MoreCellsThanOneLook) {
   constexpr int64_t extent[] = {3, 2, 500, 700};
   constexpr size_t cells = 3 * 2 * 500 * 700;
   std::vector<int8_t> counts(cells);
@@ -397,7 +397,7 @@ TEST_F(Counted, MoreCellsThanOneLook) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
-TEST_F(Counted, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
+TEST_F(CountedVariables, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
   CountedArrays state(0, 1);
   cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted");
   ASSERT_EQ(state.define(checkpoint), 0) << cairn_last_error();
@@ -414,7 +414,7 @@ TEST_F(Counted, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
 }
 
 // No rank would get a particle whose cell does not exist.
-TEST_F(Counted, ParticlesWithoutACellAreNotWritten) {
+TEST_F(CountedVariables, ParticlesWithoutACellAreNotWritten) {
   with_ranks(2, [&](uint32_t rank) {
     cairn_checkpoint_options options{};
     options.rank = rank;
@@ -442,7 +442,7 @@ TEST_F(Counted, ParticlesWithoutACellAreNotWritten) {
 }
 
 // The values of a rank whose cells lie in another order would come back as those of other cells.
-TEST_F(Counted, RanksHaveTheirCellsInTheSameOrder) {
+TEST_F(CountedVariables, RanksHaveTheirCellsInTheSameOrder) {
   with_ranks(2, [&](uint32_t rank) {
     cairn_checkpoint_options options{};
     options.rank = rank;

@@ -10,25 +10,25 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint32_t nodes_of_all = 4;
-const std::vector<uint32_t> all_pools = {0, 1, 2, 3};
+constexpr uint32_t lower_nodes = 4;
+const std::vector<uint32_t> lower_pools = {0, 1, 2, 3};
 namespace fs = std::filesystem;
 
-enum class Harm { erase, flip, truncate };
-constexpr const char* harm_names[] = {"erase", "flip", "truncate"};
+enum class LowerHarm { erase, flip, truncate };
+constexpr const char* lower_harm_names[] = {"erase", "flip", "truncate"};
 // Of version 2: files of a node's part; or those that it has once.
-enum class Target { data, manifest, record, layout, decompositions, both_layouts, set };
-constexpr const char* target_names[] = {"data",           "manifest",     "record", "layout",
-                                        "decompositions", "both layouts", "set"};
+enum class LowerTarget { data, manifest, record, layout, decompositions, both_layouts, set };
+constexpr const char* lower_target_names[] = {"data",           "manifest",     "record", "layout",
+                                              "decompositions", "both layouts", "set"};
 
 class DisruptionOfLower : public testing::Test {
  protected:
   DisruptionOfLower() {
     std::vector<Came> came;
     for (const int64_t version : {1, 2}) {
-      pools_.run(all_pools, {{}, ++turn_, 1, true}, &told_, &came);
+      pools_.run(lower_pools, {{}, ++turn_, 1, true}, &told_, &came);
       for (const Came& one : came) EXPECT_EQ(one.error, 0) << one.text;
-      for (uint32_t pool = 0; pool < nodes_of_all; ++pool) drain(pool, version);
+      for (uint32_t pool = 0; pool < lower_nodes; ++pool) drain(pool, version);
     }
   }
 
@@ -38,7 +38,7 @@ class DisruptionOfLower : public testing::Test {
     cairn_checkpoint* const look = test::open_set(pools_.get(pool), "field", options);
     fs::create_directory(folder_.path() + "/whole");
     EXPECT_EQ(cairn_checkpoint_drain(look, version, (folder_.path() + "/whole").c_str(), 2),
-              static_cast<int>(nodes_of_all - 1 - pool))
+              static_cast<int>(lower_nodes - 1 - pool))
         << cairn_last_error();
     EXPECT_EQ(cairn_checkpoint_finalize(look), 0);
   }
@@ -53,9 +53,9 @@ class DisruptionOfLower : public testing::Test {
     return lower() + "/.cairn-checkpoints/field/" + name;
   }
 
-  static void harm(const fs::path& file, Harm how) {
+  static void harm(const fs::path& file, LowerHarm how) {
     ASSERT_TRUE(fs::exists(file)) << file;
-    if (how == Harm::erase) {
+    if (how == LowerHarm::erase) {
       fs::remove(file);
       return;
     }
@@ -63,7 +63,7 @@ class DisruptionOfLower : public testing::Test {
     const bool is_data = file.extension() == ".data";
     const uint64_t at =
         is_data ? region_unit + 77 : std::min<uint64_t>(fs::file_size(file) - 1, roots_offset + 17);
-    if (how == Harm::truncate) {
+    if (how == LowerHarm::truncate) {
       fs::resize_file(file, at);
       return;
     }
@@ -74,13 +74,13 @@ class DisruptionOfLower : public testing::Test {
     stream.put(byte);
   }
 
-  void disrupt(Target target, const std::vector<uint32_t>& parts, Harm how) {
-    if (target == Target::record) return harm(path(lower_name(2, lower_record)), how);
-    if (target == Target::set) return harm(path(lower_set_name), how);
-    if (target == Target::data || target == Target::manifest) {
+  void disrupt(LowerTarget target, const std::vector<uint32_t>& parts, LowerHarm how) {
+    if (target == LowerTarget::record) return harm(path(lower_name(2, lower_record)), how);
+    if (target == LowerTarget::set) return harm(path(lower_set_name), how);
+    if (target == LowerTarget::data || target == LowerTarget::manifest) {
       for (const uint32_t part : parts)
-        harm(path(lower_part_name(2, part, nodes_of_all,
-                                  target == Target::data ? lower_data : lower_manifest)),
+        harm(path(lower_part_name(2, part, lower_nodes,
+                                  target == LowerTarget::data ? lower_data : lower_manifest)),
              how);
       return;
     }
@@ -89,9 +89,9 @@ class DisruptionOfLower : public testing::Test {
       const std::string extension = entry.path().extension();
       const bool is_copy_of_layout =
           extension == ".copy" && entry.path().stem().extension() == ".layout";
-      const bool is_one =
-          target == Target::decompositions ? extension == ".decomposition" : extension == ".layout";
-      if (is_one || (target == Target::both_layouts && is_copy_of_layout))
+      const bool is_one = target == LowerTarget::decompositions ? extension == ".decomposition"
+                                                                : extension == ".layout";
+      if (is_one || (target == LowerTarget::both_layouts && is_copy_of_layout))
         files.push_back(entry.path());
     }
     ASSERT_FALSE(files.empty());
@@ -115,12 +115,12 @@ class DisruptionOfLower : public testing::Test {
   // What is there in the pools is not harmed by it.
   Came look() {
     std::vector<Came> came;
-    pools_.run(all_pools, {{}, ++turn_, 0, false}, &told_, &came);
+    pools_.run(lower_pools, {{}, ++turn_, 0, false}, &told_, &came);
     return came[0];
   }
 
   test::TemporaryFolder folder_;
-  Pools pools_{nodes_of_all};
+  Pools pools_{lower_nodes};
   Told told_;
   uint32_t turn_ = 0;
 };
@@ -128,14 +128,15 @@ class DisruptionOfLower : public testing::Test {
 TEST_F(DisruptionOfLower, Table) {
   const std::pair<const char*, std::vector<uint32_t>> hit[] = {
       {"one node", {1}}, {"two neighbouring", {1, 2}}, {"two distant", {1, 3}}};
-  for (const Target target : {Target::data, Target::manifest, Target::record, Target::layout,
-                              Target::decompositions, Target::both_layouts, Target::set}) {
-    const bool is_of_parts = target == Target::data || target == Target::manifest;
-    for (const Harm how : {Harm::erase, Harm::flip, Harm::truncate}) {
+  for (const LowerTarget target :
+       {LowerTarget::data, LowerTarget::manifest, LowerTarget::record, LowerTarget::layout,
+        LowerTarget::decompositions, LowerTarget::both_layouts, LowerTarget::set}) {
+    const bool is_of_parts = target == LowerTarget::data || target == LowerTarget::manifest;
+    for (const LowerHarm how : {LowerHarm::erase, LowerHarm::flip, LowerHarm::truncate}) {
       for (const auto& [who, parts] : hit) {
         if (parts.size() != 1 && !is_of_parts) continue;
-        SCOPED_TRACE(std::string(harm_names[static_cast<int>(how)]) + " " +
-                     target_names[static_cast<int>(target)] + " of " + who);
+        SCOPED_TRACE(std::string(lower_harm_names[static_cast<int>(how)]) + " " +
+                     lower_target_names[static_cast<int>(target)] + " of " + who);
         begin();
         ASSERT_NO_FATAL_FAILURE(disrupt(target, parts, how));
         auto info = test::empty_info();
@@ -144,11 +145,11 @@ TEST_F(DisruptionOfLower, Table) {
         if (is_of_parts) {
           EXPECT_EQ(std::tuple(result, info.number, info.skipped), std::tuple(0, 1, 1U));
           EXPECT_NE(std::string(info.why), "");
-        } else if (target == Target::record) {
+        } else if (target == LowerTarget::record) {
           // Without a record a version does not count; what stands in it is for people.
           EXPECT_EQ(std::tuple(result, info.number, info.skipped),
-                    std::tuple(0, how == Harm::erase ? 1 : 2, 0U));
-        } else if (target != Target::both_layouts) {
+                    std::tuple(0, how == LowerHarm::erase ? 1 : 2, 0U));
+        } else if (target != LowerTarget::both_layouts) {
           // Both versions need it, so it is there twice.
           EXPECT_EQ(std::tuple(result, info.number, info.skipped), std::tuple(0, 2, 0U));
         } else {
@@ -163,11 +164,11 @@ TEST_F(DisruptionOfLower, Table) {
 
 // A drain makes anew what is damaged.
 TEST_F(DisruptionOfLower, ANewCopyMendsIt) {
-  for (const Target target : {Target::data, Target::manifest, Target::record}) {
-    SCOPED_TRACE(target_names[static_cast<int>(target)]);
+  for (const LowerTarget target : {LowerTarget::data, LowerTarget::manifest, LowerTarget::record}) {
+    SCOPED_TRACE(lower_target_names[static_cast<int>(target)]);
     begin();
-    ASSERT_NO_FATAL_FAILURE(disrupt(target, {1, 2}, Harm::truncate));
-    for (uint32_t pool = 0; pool < nodes_of_all; ++pool) {
+    ASSERT_NO_FATAL_FAILURE(disrupt(target, {1, 2}, LowerHarm::truncate));
+    for (uint32_t pool = 0; pool < lower_nodes; ++pool) {
       cairn_checkpoint_options options{};
       options.flags = CAIRN_CHECKPOINT_LOOK;
       cairn_checkpoint* const look = test::open_set(pools_.get(pool), "field", options);

@@ -11,8 +11,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint32_t nodes_of_all = 3;
-const std::vector<uint32_t> all_pools = {0, 1, 2};
+constexpr uint32_t three_nodes = 3;
+const std::vector<uint32_t> three_pools = {0, 1, 2};
 
 class KilledNodes : public testing::Test {
  protected:
@@ -28,7 +28,7 @@ class KilledNodes : public testing::Test {
     return came_[0].number;
   }
 
-  Pools pools_{nodes_of_all};
+  Pools pools_{three_nodes};
   Told told_;
   std::vector<Came> came_;
   uint32_t turn_ = 0;
@@ -37,14 +37,14 @@ class KilledNodes : public testing::Test {
 TEST_F(KilledNodes, AtEachMessage) {
   uint64_t kills = 0;
   uint64_t in_flight = 0;
-  for (uint32_t victim = 0; victim < nodes_of_all; ++victim) {
+  for (uint32_t victim = 0; victim < three_nodes; ++victim) {
     for (uint64_t dies_at = 1;; ++dies_at) {
       SCOPED_TRACE("node " + std::to_string(victim) + " at step " + std::to_string(dies_at));
       std::vector<Came> came;
       const bool is_killed =
-          pools_.run(all_pools, {{}, turn_++, 2, false}, &told_, &came, {victim, dies_at, 0});
+          pools_.run(three_pools, {{}, turn_++, 2, false}, &told_, &came, {victim, dies_at, 0});
       const int64_t acknowledged = told_.acknowledged;
-      const int64_t found = look(all_pools);
+      const int64_t found = look(three_pools);
       EXPECT_EQ(came_[0].error, 0) << came_[0].text;
       ASSERT_FALSE(HasFailure());
       ASSERT_GE(found, acknowledged);
@@ -69,19 +69,19 @@ TEST_F(KilledNodes, WhileTheyCopyAndWithoutAPool) {
   uint64_t kills = 0;
   uint64_t without_copies = 0;
   const uint64_t stride = test::number_from_environment("CAIRN_KILL_STRIDE", 5);
-  for (uint32_t victim = 0; victim < nodes_of_all; ++victim) {
+  for (uint32_t victim = 0; victim < three_nodes; ++victim) {
     for (uint64_t dies_at = 1 + victim % stride;; dies_at += stride) {
       SCOPED_TRACE("node " + std::to_string(victim) + " at step " + std::to_string(dies_at));
       std::vector<Came> came;
       const bool is_killed =
-          pools_.run(all_pools, {{}, turn_++, 2, true}, &told_, &came, {victim, dies_at, 0});
+          pools_.run(three_pools, {{}, turn_++, 2, true}, &told_, &came, {victim, dies_at, 0});
       // Nothing is lost yet, or what was copied is there without a node.
       if (dies_at % 2 == 0) {
-        ASSERT_GE(look(all_pools), told_.acknowledged);
+        ASSERT_GE(look(three_pools), told_.acknowledged);
       }
-      const uint32_t lost = static_cast<uint32_t>(dies_at + victim) % nodes_of_all;
+      const uint32_t lost = static_cast<uint32_t>(dies_at + victim) % three_nodes;
       pools_.begin_anew(lost);
-      std::vector<uint32_t> members = all_pools;
+      std::vector<uint32_t> members = three_pools;
       if (dies_at % 3 == 0) members.erase(members.begin() + lost);
       const int64_t found = look(members);
       ASSERT_FALSE(HasFailure());
@@ -94,7 +94,7 @@ TEST_F(KilledNodes, WhileTheyCopyAndWithoutAPool) {
       }
       // What was read from a copy is there once only.
       told_.begun = told_.acknowledged = told_.copied = 0;
-      pools_ = Pools(nodes_of_all);
+      pools_ = Pools(three_nodes);
       if (!is_killed) break;
       ++kills;
     }
@@ -109,11 +109,11 @@ TEST_F(KilledNodes, AMessageThatCannotBeSent) {
   for (uint64_t fails_at = 1;; ++fails_at) {
     SCOPED_TRACE("gather " + std::to_string(fails_at));
     std::vector<Came> came;
-    if (!pools_.run(all_pools, {{}, turn_++, 2, false}, &told_, &came, {1, 0, fails_at})) break;
+    if (!pools_.run(three_pools, {{}, turn_++, 2, false}, &told_, &came, {1, 0, fails_at})) break;
     ++failures;
     EXPECT_NE(came[1].error, 0);
     const int64_t acknowledged = told_.acknowledged;
-    const int64_t found = look(all_pools);
+    const int64_t found = look(three_pools);
     EXPECT_EQ(came_[0].error, 0) << came_[0].text;
     ASSERT_FALSE(HasFailure());
     ASSERT_GE(found, acknowledged);
@@ -124,7 +124,7 @@ TEST_F(KilledNodes, AMessageThatCannotBeSent) {
 
 TEST_F(KilledNodes, APartIsNotAWholeVersion) {
   std::vector<Came> came;
-  pools_.run(all_pools, {{}, 0, 2, false}, &told_, &came);
+  pools_.run(three_pools, {{}, 0, 2, false}, &told_, &came);
   for (const Came& one : came) ASSERT_EQ(one.error, 0) << one.text;
   const auto set = SetFile::open(pools_.fs(1), "field");
   ASSERT_TRUE(set.ok()) << last_detail();
@@ -142,10 +142,10 @@ TEST_F(KilledNodes, APartIsNotAWholeVersion) {
 
 // A leader that cannot decide on its version still ends what all leaders have begun.
 TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
-  Network network(uuids_of(pools_.systems(all_pools)));
+  Network network(uuids_of(pools_.systems(three_pools)));
   const auto key = draw_uuid();
   ASSERT_TRUE(key.ok());
-  test::with_ranks(nodes_of_all, [&](uint32_t node) {
+  test::with_ranks(three_nodes, [&](uint32_t node) {
     Node exchange(&network, node, 0);
     const auto set = SetFile::open_or_make(pools_.fs(node), "field", Uuid{1});
     ASSERT_TRUE(set.ok()) << last_detail();
@@ -154,7 +154,7 @@ TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
     member.key = *key;
     member.exchange = &exchange;
     member.numbers = {node};
-    member.all_ranks = nodes_of_all;
+    member.all_ranks = three_nodes;
     const auto run = Run::begin(**set, member, [&] { return settle_set(**set, &slot_cache); });
     ASSERT_TRUE(run.ok()) << last_detail();
     DueVote due_vote(&**run, 0);

@@ -47,7 +47,7 @@ class Restless {
   std::thread thread_;
 };
 
-int nodes_with(const CoveredNodes& covered, const std::string& path) {
+int nodes_that_have(const CoveredNodes& covered, const std::string& path) {
   int nodes = 0;
   for (uint32_t node = 0; node < node_count; ++node)
     if (covered.mode(node, path.c_str()) != 0) ++nodes;
@@ -84,7 +84,7 @@ void call_at_once(CoveredNodes& covered, Call call) {
   for (int round = 0; round < rounds; ++round) {
     for (const std::string& directory : names) {
       const std::string path = directory + "/f" + std::to_string(round);
-      const int nodes = nodes_with(covered, path);
+      const int nodes = nodes_that_have(covered, path);
       EXPECT_LE(nodes, 1) << path;
       found += nodes;
     }

@@ -48,7 +48,7 @@ bool is_nothing_left(const CoveredNodes& covered) {
   return !fs::exists(records) || fs::is_empty(records);
 }
 
-cluster::Job& job_of(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }
+cluster::Job& job_on(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }
 
 TEST(RenamedDirectories, TakeTheirSharedFilesAlong) {
   CoveredNodes covered(3);
@@ -180,13 +180,13 @@ constexpr Killed moments[] = {{false, 0, false}, {true, 0, false}, {true, 1, fal
                               {true, 2, false},  {true, 3, false}, {true, 3, true}};
 
 cluster::Uuid begin_renaming(const CoveredNodes& covered, const Killed& killed) {
-  cluster::Job& job = job_of(covered, 1);
+  cluster::Job& job = job_on(covered, 1);
   const cluster::RenameIntent renaming = {cluster::random_uuid(), "old", "new", {}};
   if (killed.announced) {
     EXPECT_TRUE(cluster::announce(job, renaming).ok());
   }
   for (uint32_t i = 0; i < killed.pools; ++i) {
-    const auto done = cluster::change_name(job_of(covered, (1 + i) % 3),
+    const auto done = cluster::change_name(job_on(covered, (1 + i) % 3),
                                            {cluster::NameOp::rename, 0, "old", "new"});
     EXPECT_TRUE(done.ok());
   }
@@ -261,7 +261,7 @@ TEST(RenamedDirectories, OfAKilledProcessAreFinishedByWhoTakesItsLock) {
     const cluster::Intent undertaking = {cluster::IntentKind::renaming, {}, 1, {}, id};
     // Twice: who finished it may have been killed, too.
     for (int i = 0; i < 2; ++i)
-      EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())
+      EXPECT_TRUE(cluster::finish(job_on(covered, 2), cluster::packed(undertaking)).ok())
           << last_detail();
     EXPECT_EQ(covered.mode("old"), killed.announced ? 0U : S_IFDIR | 0755U);
     run_ranks(covered.nodes(), 3, [&](Rank& rank) {
@@ -306,7 +306,7 @@ TEST(RenamedDirectories, OfAKilledProcessThatCannotBeFinishedAreNotDoneLater) {
   const cluster::Uuid id = begin_renaming(covered, {true, 1, false});
   covered.make_file(0, "new/used");
   const cluster::Intent undertaking = {cluster::IntentKind::renaming, {}, 1, {}, id};
-  EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())
+  EXPECT_TRUE(cluster::finish(job_on(covered, 2), cluster::packed(undertaking)).ok())
       << last_detail();
   EXPECT_TRUE(fs::is_empty(covered.directory() + "/.cairn/.cairn"));
   EXPECT_EQ(covered.mode(0, "new/used") & S_IFMT, static_cast<uint32_t>(S_IFREG));

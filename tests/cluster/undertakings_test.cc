@@ -21,7 +21,9 @@ using cluster::NameOp;
 
 constexpr uint32_t killed = 1;  // the node of the process that was
 
-cluster::Job& job_of(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }
+cluster::Job& node_job(const CoveredNodes& covered, uint32_t node) {
+  return covered.job(node)->job;
+}
 
 CoveredNodes& with_names(CoveredNodes& covered) {
   EXPECT_EQ(cairn_shared_mkdir(covered.job(0), "directory", 0750), 0);
@@ -35,7 +37,7 @@ void fill_lower(const std::string& directory) {
 }
 
 void step(const CoveredNodes& covered, uint32_t node, const NameChange& change) {
-  EXPECT_TRUE(cluster::change_name(job_of(covered, node), change).ok()) << last_detail();
+  EXPECT_TRUE(cluster::change_name(node_job(covered, node), change).ok()) << last_detail();
 }
 
 file::Seen seen(const CoveredNodes& covered, const char* path) {
@@ -49,7 +51,8 @@ void finish(const CoveredNodes& covered, IntentKind doing, const NameChange& cha
             const file::Seen& seen = {}) {
   const std::string told = cluster::packed({doing, change, killed, seen, {}});
   for (const uint32_t node : {2U, killed, 0U})
-    EXPECT_TRUE(cluster::finish(job_of(covered, node), told).ok()) << node << ": " << last_detail();
+    EXPECT_TRUE(cluster::finish(node_job(covered, node), told).ok())
+        << node << ": " << last_detail();
 }
 
 void drain_all(CoveredNodes& covered) {

@@ -287,17 +287,17 @@ TEST_P(LowerLives, BackFromThere) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
 }
 
-std::string name_of(const testing::TestParamInfo<persist::Granularity>& medium) {
+std::string medium_name(const testing::TestParamInfo<persist::Granularity>& medium) {
   return medium.param == persist::Granularity::page ? "File" : "CacheLines";
 }
 INSTANTIATE_TEST_SUITE_P(Media, PartnerCopies,
                          testing::Values(persist::Granularity::cache_line,
                                          persist::Granularity::page),
-                         name_of);
+                         medium_name);
 INSTANTIATE_TEST_SUITE_P(Media, LowerLives,
                          testing::Values(persist::Granularity::cache_line,
                                          persist::Granularity::page),
-                         name_of);
+                         medium_name);
 
 }  // namespace
 }  // namespace cairn::test

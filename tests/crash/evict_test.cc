@@ -22,13 +22,13 @@
 namespace cairn::test {
 namespace {
 
-constexpr size_t file_size = 60'000;
+constexpr size_t evicted_bytes = 60'000;
 // A hole from here to there: blocks 4 to 9.
 constexpr size_t hole_begin = 16'384;
 constexpr size_t hole_end = 40'960;
 
 std::string file_bytes() {
-  std::string bytes(file_size, '\0');
+  std::string bytes(evicted_bytes, '\0');
   for (size_t i = 0; i < bytes.size(); ++i)
     if (i < hole_begin || i >= hole_end) bytes[i] = static_cast<char>('a' + i / 4096 % 26);
   return bytes;
@@ -80,7 +80,7 @@ class Lab {
   std::string read(const std::string& name, int i = 0) {
     cairn_file* file = nullptr;
     if (cairn_open(lab.pool(i), top, name.c_str(), O_RDONLY, 0, &file) != 0) return "not there";
-    std::string bytes(2 * file_size, '\0');
+    std::string bytes(2 * evicted_bytes, '\0');
     const ssize_t n = cairn_pread(file, bytes.data(), bytes.size(), 0);
     cairn_close(file);
     if (n < 0) return "cannot be read: " + std::string(cairn_last_error());
@@ -125,10 +125,10 @@ class EvictCrash : public testing::TestWithParam<persist::Granularity> {
     if (at == found.end()) return "it is gone";
     const Item& item = at->second;
     ++(item.lazy ? lazy : own);
-    if (item.size != file_size) return "of size " + std::to_string(item.size);
+    if (item.size != evicted_bytes) return "of size " + std::to_string(item.size);
     // From lower then, which has all of it; nothing of it takes room here.
     if (item.lazy) return item.mapped == 0 ? "" : "lazy, and it has blocks";
-    std::string bytes(file_size, '\0');
+    std::string bytes(evicted_bytes, '\0');
     for (const auto& [block, text] : item.blocks)
       bytes.replace(block * 4096, std::min<size_t>(4096, bytes.size() - block * 4096), text, 0,
                     std::min<size_t>(4096, bytes.size() - block * 4096));
@@ -211,7 +211,7 @@ const std::vector<Call>& all_calls() {
   static const std::vector<Call> calls = {
       {"read_some", [](const Use& use) { return pread(use.file, 100, 5000); },
        whole.substr(5000, 100), whole},
-      {"read_all", [](const Use& use) { return pread(use.file, file_size, 0); }, whole, whole},
+      {"read_all", [](const Use& use) { return pread(use.file, evicted_bytes, 0); }, whole, whole},
       {"read_twice",
        [](const Use& use) {
          const std::string first = pread(use.file, 100, 50);
@@ -265,20 +265,20 @@ const std::vector<Call>& all_calls() {
          return code(cairn_write_pieces(use.file, pieces, 2));
        },
        "8", replaced(5000, "NEWOTHER")},
-      {"extend", [](const Use& use) { return pwrite(use.file, "NEW", file_size + 5000); }, "3",
-       replaced(file_size + 5000, "NEW")},
+      {"extend", [](const Use& use) { return pwrite(use.file, "NEW", evicted_bytes + 5000); }, "3",
+       replaced(evicted_bytes + 5000, "NEW")},
       {"append",
        [](const Use& use) {
          iovec vector = {const_cast<char*>("NEW"), 3};
          return code(cairn_appendv(use.file, &vector, 1));
        },
-       "3", replaced(file_size, "NEW")},
+       "3", replaced(evicted_bytes, "NEW")},
       {"cut", [](const Use& use) { return code(cairn_ftruncate(use.file, 5000)); }, "0",
        whole.substr(0, 5000)},
       {"cut_to_nothing", [](const Use& use) { return code(cairn_ftruncate(use.file, 0)); }, "0",
        ""},
-      {"grow", [](const Use& use) { return code(cairn_ftruncate(use.file, file_size + 5)); }, "0",
-       whole + std::string(5, '\0')},
+      {"grow", [](const Use& use) { return code(cairn_ftruncate(use.file, evicted_bytes + 5)); },
+       "0", whole + std::string(5, '\0')},
       {"punch",
        [](const Use& use) {
          return code(
@@ -291,8 +291,8 @@ const std::vector<Call>& all_calls() {
        },
        "0", replaced(100, std::string(8192, '\0'))},
       {"allocate",
-       [](const Use& use) { return code(cairn_fallocate(use.file, 0, 10'000, file_size)); }, "0",
-       whole + std::string(10'000, '\0')},
+       [](const Use& use) { return code(cairn_fallocate(use.file, 0, 10'000, evicted_bytes)); },
+       "0", whole + std::string(10'000, '\0')},
       {"rename",
        [](const Use& use) {
          const std::string to = use.name + "-moved";
@@ -316,7 +316,7 @@ const std::vector<Call>& all_calls() {
       {"unlink_open",
        [](const Use& use) {
          const std::string first = code(cairn_unlink(use.pool, use.top, use.name.c_str()));
-         return first + pread(use.file, file_size, 0);
+         return first + pread(use.file, evicted_bytes, 0);
        },
        "0" + whole, "not there"},
   };

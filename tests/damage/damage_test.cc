@@ -37,9 +37,9 @@ void change_superblocks(const std::string& segment,
   }
 }
 
-class Damage : public testing::Test {
+class DamagedImage : public testing::Test {
  protected:
-  Damage() {
+  DamagedImage() {
     make_pool(path, uint64_t{8} << 20, 8);
     cairn_pool* pool = attach(path);
     cairn_file* file = nullptr;
@@ -81,27 +81,27 @@ class Damage : public testing::Test {
   std::string path = folder.path() + "/pool";
 };
 
-TEST_F(Damage, NoPool) {
+TEST_F(DamagedImage, NoPool) {
   path += "-that-is-not-there";
   expect_refused(ENOENT, {"pool-that-is-not-there"});
 }
 
-TEST_F(Damage, NotADirectory) {
+TEST_F(DamagedImage, NotADirectory) {
   path = segment();
   expect_refused(ENOTDIR, {"directory"});
 }
 
-TEST_F(Damage, AnEmptyImage) {
+TEST_F(DamagedImage, AnEmptyImage) {
   ASSERT_EQ(truncate(segment().c_str(), 0), 0);
   expect_refused(EUCLEAN, {"segment", "0 bytes"});
 }
 
-TEST_F(Damage, ATruncatedImage) {
+TEST_F(DamagedImage, ATruncatedImage) {
   ASSERT_EQ(truncate(segment().c_str(), 4 << 20), 0);
   expect_refused(EUCLEAN, {"cut off"});
 }
 
-TEST_F(Damage, AMissingSegment) {
+TEST_F(DamagedImage, AMissingSegment) {
   cairn_pool* pool = attach(path);
   ASSERT_EQ(cairn_pool_grow(pool, uint64_t{4} << 20), 0) << cairn_last_error();
   cairn_pool_detach(pool);
@@ -109,7 +109,7 @@ TEST_F(Damage, AMissingSegment) {
   expect_refused(ENOENT, {"segment.1"});
 }
 
-TEST_F(Damage, ASegmentOfAnotherPool) {
+TEST_F(DamagedImage, ASegmentOfAnotherPool) {
   cairn_pool* pool = attach(path);
   ASSERT_EQ(cairn_pool_grow(pool, uint64_t{4} << 20), 0) << cairn_last_error();
   cairn_pool_detach(pool);
@@ -122,17 +122,17 @@ TEST_F(Damage, ASegmentOfAnotherPool) {
   expect_refused(EUCLEAN, {"segment 1", "another pool"});
 }
 
-TEST_F(Damage, AFutureVersion) {
+TEST_F(DamagedImage, AFutureVersion) {
   change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, version)) = 7; });
   expect_refused(EPROTONOSUPPORT, {"version 7", "version 1"});
 }
 
-TEST_F(Damage, AnOldVersion) {
+TEST_F(DamagedImage, AnOldVersion) {
   change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, version)) = 0; });
   expect_refused(EPROTONOSUPPORT, {"version 0", "version 1"});
 }
 
-TEST_F(Damage, AnUnknownFeature) {
+TEST_F(DamagedImage, AnUnknownFeature) {
   change_superblock(
       [](auto& block) { *word_in(block, offsetof(Superblock, features_incompatible)) = 8; });
   expect_refused(EPROTONOSUPPORT, {"features", "0x8"});
@@ -187,7 +187,7 @@ TEST(PageMedium, APoolWithoutSyncedSizesKeepsItsSizes) {
   }
 }
 
-TEST_F(Damage, AFeatureThatAllowsLooking) {
+TEST_F(DamagedImage, AFeatureThatAllowsLooking) {
   change_superblock(
       [](auto& block) { *word_in(block, offsetof(Superblock, features_read_only)) = 4; });
   expect_refused(EPROTONOSUPPORT, {"0x4"}, false);
@@ -198,7 +198,7 @@ TEST_F(Damage, AFeatureThatAllowsLooking) {
   cairn_pool_detach(pool);
 }
 
-TEST_F(Damage, OneSuperblockIsEnough) {
+TEST_F(DamagedImage, OneSuperblockIsEnough) {
   for (int64_t copy : {0, 4096}) {
     const int fd = open(segment().c_str(), O_RDWR);
     char kept[512];
@@ -213,7 +213,7 @@ TEST_F(Damage, OneSuperblockIsEnough) {
   }
 }
 
-TEST_F(Damage, BothSuperblocks) {
+TEST_F(DamagedImage, BothSuperblocks) {
   const int fd = open(segment().c_str(), O_RDWR);
   ASSERT_EQ(pwrite(fd, "x", 1, 100), 1);
   ASSERT_EQ(pwrite(fd, "x", 1, 4096 + 100), 1);
@@ -221,7 +221,7 @@ TEST_F(Damage, BothSuperblocks) {
   expect_refused(EUCLEAN, {"both superblocks", "checksum"});
 }
 
-TEST_F(Damage, NotAPoolAtAll) {
+TEST_F(DamagedImage, NotAPoolAtAll) {
   const int fd = open(segment().c_str(), O_RDWR);
   const std::vector<char> zeros(8192);
   ASSERT_EQ(pwrite(fd, zeros.data(), zeros.size(), 0), 8192);
@@ -229,13 +229,13 @@ TEST_F(Damage, NotAPoolAtAll) {
   expect_refused(EUCLEAN, {"not a Cairn pool"});
 }
 
-TEST_F(Damage, APoolThatOthersMayEnter) {
+TEST_F(DamagedImage, APoolThatOthersMayEnter) {
   ASSERT_EQ(chmod(path.c_str(), 0750), 0);
   expect_refused(EACCES, {"0700", "750"});
 }
 
 // What another user of the machine is told.
-TEST_F(Damage, AnotherUsersPool) {
+TEST_F(DamagedImage, AnotherUsersPool) {
   if (geteuid() != 0) {
     path = "/";  // root's, which is looked at before what lies in it
     expect_refused(EACCES, {"belongs to user 0"});
@@ -253,7 +253,7 @@ TEST_F(Damage, AnotherUsersPool) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Damage, AReadOnlyMedium) {
+TEST_F(DamagedImage, AReadOnlyMedium) {
   const pid_t child = fork();
   if (child == 0) {
     if (!enter_own_namespaces(CLONE_NEWNS) || !make_read_only(path)) _exit(77);
@@ -278,7 +278,7 @@ TEST_F(Damage, AReadOnlyMedium) {
 }
 
 // Counts by which tables are walked: a walk of 2^60 entries looked like a hang.
-TEST_F(Damage, TablesOfImpossibleSize) {
+TEST_F(DamagedImage, TablesOfImpossibleSize) {
   const uint64_t impossible = uint64_t{1} << 60;
   const auto store = [&](size_t offset, uint64_t value) {
     const int fd = open(segment().c_str(), O_RDWR);
@@ -299,7 +299,7 @@ TEST_F(Damage, TablesOfImpossibleSize) {
 }
 
 // Odd means that somebody is changing it; here nobody is. Found by the fuzzer, as a hang.
-TEST_F(Damage, AShapeLeftOddIsNotWaitedFor) {
+TEST_F(DamagedImage, AShapeLeftOddIsNotWaitedFor) {
   cairn_pool* pool = attach(path);
   cairn_stat st{};
   ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "a", 0, &st), 0);
@@ -343,7 +343,7 @@ TEST_F(Damage, AShapeLeftOddIsNotWaitedFor) {
   alarm(0);
 }
 
-TEST_F(Damage, AWrongLinkCountIsFoundByCheck) {
+TEST_F(DamagedImage, AWrongLinkCountIsFoundByCheck) {
   cairn_pool* pool = attach(path);
   cairn_stat st;
   ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "a", 0, &st), 0);

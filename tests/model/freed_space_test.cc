@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "model/temporary_pool.h"
+#include "support/sizes.h"
 
 namespace cairn::test {
 namespace {
 
-constexpr uint64_t block = 4096;
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
 constexpr uint64_t checkpoint = 16 * mebibyte;
 
 struct FreedSpace : testing::Test {
@@ -101,7 +100,7 @@ TEST_F(FreedSpace, OfAnotherProcessIsUsedAgain) {
 
 TEST_F(FreedSpace, OfManySmallFilesIsUsedAgain) {
   for (int i = 0; i < 5000; ++i) {
-    write_file("small", O_EXCL, block, block);
+    write_file("small", O_EXCL, block_bytes, block_bytes);
     ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "small"), 0);
   }
   EXPECT_LE(memory_held(), 6 * mebibyte);
@@ -112,10 +111,10 @@ TEST_F(FreedSpace, OfManySmallFilesIsUsedAgain) {
 TEST_F(FreedSpace, InPiecesServesSmallFilesFirst) {
   constexpr int files = 2048;  // 16 MiB
   const auto name = [](int i) { return "small." + std::to_string(i); };
-  for (int i = 0; i < files; ++i) write_file(name(i), O_EXCL, 2 * block, 2 * block);
+  for (int i = 0; i < files; ++i) write_file(name(i), O_EXCL, 2 * block_bytes, 2 * block_bytes);
   for (int i = 0; i < files; i += 2) ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, name(i).c_str()), 0);
   const uint64_t held = memory_held();
-  for (int i = 0; i < files; i += 2) write_file(name(i), O_EXCL, block, block);
+  for (int i = 0; i < files; i += 2) write_file(name(i), O_EXCL, block_bytes, block_bytes);
   EXPECT_LE(memory_held(), held + 2 * mebibyte);
 }
 

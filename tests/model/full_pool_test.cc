@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "model/temporary_pool.h"
+#include "support/sizes.h"
 
 namespace cairn::test {
 namespace {
-
-constexpr uint64_t block = 4096;
 
 // Writes `piece` bytes at a time until nothing more fits; the bytes written.
 uint64_t fill_file(cairn_file* file, uint64_t piece) {
@@ -48,9 +47,10 @@ TEST_F(FullPool, AWriteOfAChunkIntoAFragmentedPoolEnds) {
   ASSERT_NE(pool, nullptr);
   cairn_file* small = open_new(pool, "small");
   ASSERT_NE(small, nullptr);
-  const uint64_t size = fill_file(small, block);
-  for (uint64_t at = 0; at < size; at += 2 * block)
-    ASSERT_EQ(cairn_fallocate(small, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, block), 0);
+  const uint64_t size = fill_file(small, block_bytes);
+  for (uint64_t at = 0; at < size; at += 2 * block_bytes)
+    ASSERT_EQ(cairn_fallocate(small, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, block_bytes),
+              0);
   cairn_file* large = open_new(pool, "large");
   ASSERT_NE(large, nullptr);
   const std::vector<uint8_t> bytes(uint64_t{2} << 20, 1);
@@ -74,7 +74,7 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
       ASSERT_EQ(cairn_pwrite(files.back(), "x", 1, uint64_t{1} << 41), 1);
     }
     ASSERT_EQ(cairn_setxattr(pool, cairn_file_ino(files[0]), 0, "user.a", "1", 1, 0), 0);
-    for (cairn_file* file : files) fill_file(file, 3 * block + 5);
+    for (cairn_file* file : files) fill_file(file, 3 * block_bytes + 5);
     cairn_pool_info info;
     ASSERT_EQ(cairn_pool_get_info(pool, &info), 0);
     EXPECT_EQ(info.usable - info.used, info.reserve) << "ENOSPC, but free blocks were left";
@@ -90,7 +90,7 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
     for (cairn_file* file : files) EXPECT_EQ(cairn_close(file), 0);
     // Tables of inodes and open files stay; nothing else does, and they do not grow from round to
     // round.
-    EXPECT_LE(used_bytes(pool), before + 12 * block) << "round " << round;
+    EXPECT_LE(used_bytes(pool), before + 12 * block_bytes) << "round " << round;
   }
   cairn_pool_detach(pool);
   EXPECT_EQ(check_pool(path), 0);
@@ -103,14 +103,14 @@ TEST_F(FullPool, AWriteAtTheSharedOffsetTakesWhatWasFreed) {
   cairn_pool* pool = attach(path);
   ASSERT_NE(pool, nullptr);
   for (const int flags : {0, O_APPEND}) {
-    const std::vector<uint8_t> bytes(10 * block, 7);
+    const std::vector<uint8_t> bytes(10 * block_bytes, 7);
     cairn_file* old = open_new(pool, "old");
     cairn_file* full = open_new(pool, "full");
     cairn_file* file = nullptr;
     ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "new", O_RDWR | O_CREAT | flags, 0600, &file), 0);
     ASSERT_TRUE(old != nullptr && full != nullptr);
     ASSERT_EQ(cairn_pwrite(old, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
-    fill_file(full, block);
+    fill_file(full, block_bytes);
     ASSERT_EQ(cairn_close(old), 0);
     ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "old"), 0);
     const auto start = std::chrono::steady_clock::now();
@@ -138,25 +138,26 @@ TEST_F(FullPool, ThoseWhoWaitForEachOthersBlocksGetThem) {
   constexpr int writers = 4;
   constexpr int rounds = 25;
   // Nodes of the maps, and what each lane keeps for itself, need some blocks besides.
-  const uint64_t share = (info.usable - info.used - info.reserve) / block / writers - 24;
+  const uint64_t share = (info.usable - info.used - info.reserve) / block_bytes / writers - 24;
   std::vector<pid_t> children;
   for (int i = 0; i < writers; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       cairn_pool* mine = attach(path);
       if (mine == nullptr) _exit(2);
-      const std::vector<uint8_t> bytes(share * block, 3);
+      const std::vector<uint8_t> bytes(share * block_bytes, 3);
       const std::string name = "p" + std::to_string(i);
       for (int round = 0; round < rounds; ++round) {
         cairn_file* file = open_new(mine, name);
         if (file == nullptr) _exit(3);
         for (uint64_t done = 0; done < bytes.size();) {
-          const uint64_t piece = std::min<uint64_t>(bytes.size() - done, 16 * block);
+          const uint64_t piece = std::min<uint64_t>(bytes.size() - done, 16 * block_bytes);
           const ssize_t n = cairn_pwrite(file, bytes.data() + done, piece, done);
           if (n <= 0) {
             ADD_FAILURE() << "round " << round << ", byte " << done << ": " << cairn_last_error();
             if (cairn_pool_get_info(mine, &info) == 0)
-              ADD_FAILURE() << (info.usable - info.used - info.reserve) / block << " blocks free";
+              ADD_FAILURE() << (info.usable - info.used - info.reserve) / block_bytes
+                            << " blocks free";
             _exit(1);
           }
           done += static_cast<uint64_t>(n);
@@ -199,12 +200,12 @@ TEST_F(FullPool, IsExactWith64Processes) {
       if (mine == nullptr) _exit(2);
       cairn_file* file = open_new(mine, "p" + std::to_string(i));
       if (file != nullptr) {
-        fill_file(file, block * static_cast<uint64_t>(1 + i % 5));
-        fill_file(file, block);
+        fill_file(file, block_bytes * static_cast<uint64_t>(1 + i % 5));
+        fill_file(file, block_bytes);
       }
       char byte = 'f';
       if (write(full[1], &byte, 1) != 1 || read(leave[0], &byte, 1) != 0) _exit(3);
-      if (file != nullptr && fill_file(file, block) % block != 0) _exit(4);
+      if (file != nullptr && fill_file(file, block_bytes) % block_bytes != 0) _exit(4);
       cairn_pool_detach(mine);
       _exit(testing::Test::HasFailure() ? 1 : 0);
     }
@@ -230,7 +231,7 @@ TEST_F(FullPool, IsExactWith64Processes) {
     const int result = cairn_unlink(pool, CAIRN_ROOT, ("p" + std::to_string(i)).c_str());
     EXPECT_TRUE(result == 0 || result == -ENOENT) << cairn_last_error();
   }
-  EXPECT_LE(used_bytes(pool), before + 40 * block);
+  EXPECT_LE(used_bytes(pool), before + 40 * block_bytes);
   cairn_pool_detach(pool);
   EXPECT_EQ(check_pool(path), 0);
 }

@@ -12,11 +12,10 @@
 #include <string>
 
 #include "model/temporary_pool.h"
+#include "support/sizes.h"
 
 namespace cairn::test {
 namespace {
-
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
 
 uint64_t address_space_now() {
   uint64_t pages = 0;

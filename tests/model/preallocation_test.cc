@@ -11,7 +11,7 @@ namespace cairn::test {
 namespace {
 
 constexpr uint64_t size_bytes = uint64_t{64} << 20;
-constexpr uint64_t block = 4096;
+constexpr uint64_t piece = 4096;
 
 class Preallocation : public testing::Test {
  protected:
@@ -64,12 +64,12 @@ TEST_F(Preallocation, OfALittleTooMuchIsTakenBack) {
   ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "g", O_RDWR | O_CREAT, 0600, &other), 0);
   uint64_t end = free_bytes() - (uint64_t{4} << 20);
   ASSERT_EQ(cairn_fallocate(other, 0, 0, end), 0) << cairn_last_error();
-  while (cairn_fallocate(other, 0, end, block) == 0) end += block;
-  ASSERT_EQ(cairn_fallocate(other, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 10 * block), 0);
+  while (cairn_fallocate(other, 0, end, piece) == 0) end += piece;
+  ASSERT_EQ(cairn_fallocate(other, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 10 * piece), 0);
   const uint64_t blocks = blocks_of_file();
-  EXPECT_EQ(cairn_fallocate(file, 0, (5 << 20) + 64 * block, 20 * block), -ENOSPC);
+  EXPECT_EQ(cairn_fallocate(file, 0, (5 << 20) + 64 * piece, 20 * piece), -ENOSPC);
   EXPECT_EQ(blocks_of_file(), blocks);
-  EXPECT_EQ(cairn_fallocate(other, 0, 0, 8 * block), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_fallocate(other, 0, 0, 8 * piece), 0) << cairn_last_error();
   EXPECT_EQ(cairn_close(other), 0);
 }
 
@@ -82,7 +82,7 @@ TEST_F(Preallocation, ThatFailsTakesNothingFromOneThatSucceeded) {
     cairn_file* shared = nullptr;
     ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "g", O_RDWR | O_CREAT, 0600, &shared), 0);
     // All that is free: the nodes of the map do not fit any more.
-    const uint64_t all = free_bytes() / block * block;
+    const uint64_t all = free_bytes() / piece * piece;
     std::atomic<int> state = 0;
     int failed = 0;
     std::thread other([&] {

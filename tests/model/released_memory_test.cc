@@ -14,11 +14,11 @@
 #include "pool/space/release.h"
 #include "pool/space/space.h"
 #include "support/pool_stores.h"
+#include "support/sizes.h"
 
 namespace cairn::test {
 namespace {
 
-constexpr uint64_t mebibyte = uint64_t{1} << 20;
 constexpr uint64_t size = 8 * mebibyte;
 constexpr uint64_t long_enough_ns = 10'000'000'000;
 

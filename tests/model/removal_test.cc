@@ -9,12 +9,12 @@
 namespace cairn::test {
 namespace {
 
-constexpr uint64_t size_bytes = uint64_t{8} << 20;
+constexpr uint64_t removal_bytes = uint64_t{8} << 20;
 constexpr unsigned look_only = CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY;
 
 class Removal : public testing::Test {
  protected:
-  void make() const { make_pool(path, size_bytes, 4); }
+  void make() const { make_pool(path, removal_bytes, 4); }
   [[nodiscard]] bool is_there(const std::string& name) const {
     return access(name.c_str(), F_OK) == 0;
   }
@@ -69,7 +69,7 @@ TEST_F(Removal, ByNamesThatEndInNoName) {
   }
   cairn_pool_options options{};
   options.struct_size = sizeof options;
-  options.size = size_bytes;
+  options.size = removal_bytes;
   ASSERT_EQ(cairn_pool_create((path + "/").c_str(), &options), 0) << cairn_last_error();
   EXPECT_EQ(check_pool(path), 0);
 }

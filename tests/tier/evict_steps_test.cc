@@ -14,7 +14,7 @@ namespace cairn::test {
 namespace {
 
 // Blocks in the inode itself, in its first node, and a hole in between.
-constexpr size_t file_size = 90'000;
+constexpr size_t step_bytes = 90'000;
 constexpr size_t hole_begin = 40'960;
 constexpr size_t hole_end = 61'440;
 
@@ -27,7 +27,7 @@ class EvictSteps : public EvictTest {
     GTEST_SKIP() << "single steps are known for x86-64 only";
 #endif
     start(128 * mib);
-    bytes = pattern(file_size, 5);
+    bytes = pattern(step_bytes, 5);
     bytes.replace(hole_begin, hole_end - hole_begin, hole_end - hole_begin, '\0');
   }
   void make(const std::string& name) {
@@ -92,7 +92,7 @@ TEST_F(EvictSteps, StatCountsTheBlocksOfOnePlace) {
         [&](unsigned i) {
           EXPECT_TRUE(found.blocks == here || found.blocks == there)
               << found.blocks << " at " << i << ", not " << here << " or " << there;
-          EXPECT_EQ(found.size, file_size);
+          EXPECT_EQ(found.size, step_bytes);
           EXPECT_EQ(found.mtime_ns, st.mtime_ns);
           stage_file();
         });
@@ -109,7 +109,7 @@ TEST_F(EvictSteps, SeekFindsTheHolesOfTheFile) {
   const Case cases[] = {{SEEK_HOLE, 0, hole_begin},
                         {SEEK_DATA, 0, 0},
                         {SEEK_DATA, hole_begin, hole_end},
-                        {SEEK_HOLE, hole_end, file_size}};
+                        {SEEK_HOLE, hole_end, step_bytes}};
   for (const Case& one : cases) {
     for (const bool comes_back : {false, true}) {
       int64_t found = -1;
@@ -131,7 +131,7 @@ TEST_F(EvictSteps, SeekFindsTheHolesOfTheFile) {
 
 TEST_F(EvictSteps, ReadFindsTheBytes) {
   make_one();
-  std::string found(file_size, '\0');
+  std::string found(step_bytes, '\0');
   ssize_t n = 0;
   for (const bool comes_back : {false, true}) {
     at_many_steps(
@@ -157,14 +157,14 @@ TEST_F(EvictSteps, AMappingShowsTheBytes) {
       most,
       [&](unsigned) {
         at = nullptr;
-        EXPECT_EQ(cairn_mmap(file, nullptr, file_size, PROT_READ, MAP_SHARED, 0, &at), 0)
+        EXPECT_EQ(cairn_mmap(file, nullptr, step_bytes, PROT_READ, MAP_SHARED, 0, &at), 0)
             << cairn_last_error();
       },
       [&](unsigned) { return evict_file(); },
       [&](unsigned i) {
         ASSERT_NE(at, nullptr) << i;
-        EXPECT_EQ(std::memcmp(at, bytes.data(), file_size), 0) << i;
-        EXPECT_EQ(cairn_munmap(covered->pool, at, file_size), 0);
+        EXPECT_EQ(std::memcmp(at, bytes.data(), step_bytes), 0) << i;
+        EXPECT_EQ(cairn_munmap(covered->pool, at, step_bytes), 0);
         stage_file();
       });
 }
@@ -207,7 +207,7 @@ TEST_F(EvictSteps, AllocatingBeyondTheEndMakesItLonger) {
   at_many_steps(
       most,
       [&](unsigned i) {
-        EXPECT_EQ(cairn_fallocate(files[i], 0, file_size - 100, more + 100), 0)
+        EXPECT_EQ(cairn_fallocate(files[i], 0, step_bytes - 100, more + 100), 0)
             << cairn_last_error();
       },
       [&](unsigned i) { return evict_number(i); },
@@ -277,7 +277,7 @@ TEST_F(EvictSteps, ACutFileHasItsBegin) {
 
 TEST_F(EvictSteps, ARemovedFileThatIsOpenHasItsBytes) {
   make_many();
-  std::string found(file_size, '\0');
+  std::string found(step_bytes, '\0');
   at_many_steps(
       most,
       [&](unsigned i) {
@@ -285,8 +285,8 @@ TEST_F(EvictSteps, ARemovedFileThatIsOpenHasItsBytes) {
       },
       [&](unsigned i) { return evict_number(i); },
       [&](unsigned i) {
-        EXPECT_EQ(cairn_pread(files[i], found.data(), file_size, 0),
-                  static_cast<ssize_t>(file_size))
+        EXPECT_EQ(cairn_pread(files[i], found.data(), step_bytes, 0),
+                  static_cast<ssize_t>(step_bytes))
             << cairn_last_error();
         EXPECT_TRUE(found == bytes) << i;
       });
@@ -331,8 +331,8 @@ TEST_F(EvictSteps, AReplacedFileIsTheOldOneOrTheNewOne) {
       },
       [&](unsigned i) {
         if (opened == nullptr) return;
-        std::string found(file_size, '\0');
-        const ssize_t n = cairn_pread(opened, found.data(), file_size, 0);
+        std::string found(step_bytes, '\0');
+        const ssize_t n = cairn_pread(opened, found.data(), step_bytes, 0);
         ASSERT_GE(n, 0) << i << ": " << cairn_last_error();
         found.resize(static_cast<size_t>(n));
         EXPECT_TRUE(found == bytes || found == "new") << i;

@@ -23,9 +23,9 @@ namespace {
 // The clock of changes, as somebody sets it back.
 class ClockThatIsSet {
  public:
-  ClockThatIsSet() : before_(detail::ask_clock.exchange(ask)) {}
+  ClockThatIsSet() : before_(cairn::detail::ask_clock.exchange(ask)) {}
   ~ClockThatIsSet() {
-    detail::ask_clock = before_;
+    cairn::detail::ask_clock = before_;
     set_back_s = 0;
   }
   ClockThatIsSet(const ClockThatIsSet&) = delete;
@@ -38,7 +38,7 @@ class ClockThatIsSet {
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) time->tv_sec -= set_back_s;
     return result;
   }
-  detail::ClockGettime before_;
+  cairn::detail::ClockGettime before_;
 };
 
 class KeptChanges : public CoverTest {

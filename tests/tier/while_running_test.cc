@@ -13,7 +13,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr uint64_t second = 1'000'000'000;
+constexpr uint64_t second_ns = 1'000'000'000;
 
 class WhileRunningTest : public CoverTest {
  protected:
@@ -38,7 +38,7 @@ class WhileRunningTest : public CoverTest {
 
 TEST_F(WhileRunningTest, AFileThatChangedAMomentAgoStays) {
   ASSERT_EQ(covered->create("fresh", "new bytes"), 0);
-  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  ASSERT_EQ(drain(3600 * second_ns), 0) << cairn_last_error();
   EXPECT_EQ(what.postponed_files, 1U);
   EXPECT_EQ(what.postponed_bytes, 9U);
   EXPECT_EQ(report.files, 0U);
@@ -94,7 +94,7 @@ TEST_F(WhileRunningTest, NoNameGoesBeforeWhatMovedIsThere) {
   ASSERT_EQ(covered->write("dir/a", "XYZ", 0), 0);
   ASSERT_EQ(cairn_rename(covered->pool, covered->top, "dir/a", covered->top, "moved", 0), 0);
   ASSERT_EQ(cairn_unlink(covered->pool, covered->top, "hello"), 0);
-  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  ASSERT_EQ(drain(3600 * second_ns), 0) << cairn_last_error();
   EXPECT_EQ(what.postponed_files, 1U);
   EXPECT_TRUE(fs::exists(lower_ + "/dir/a"));
   EXPECT_TRUE(fs::exists(lower_ + "/hello"));
@@ -132,7 +132,7 @@ TEST_F(WhileRunningTest, TheNamesOfAFileWaitTogether) {
   ASSERT_EQ(covered->create("one", "bytes"), 0);
   ASSERT_EQ(cairn_link(covered->pool, covered->top, "one", covered->top, "dir/two", 0), 0)
       << cairn_last_error();
-  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  ASSERT_EQ(drain(3600 * second_ns), 0) << cairn_last_error();
   EXPECT_EQ(what.postponed_files, 1U);
   EXPECT_FALSE(fs::exists(lower_ + "/one"));
   EXPECT_FALSE(fs::exists(lower_ + "/dir/two"));

@@ -18,7 +18,7 @@ std::vector<int64_t> elements_of(Runs runs, uint64_t element) {
   return elements;
 }
 
-ArrayShape shape_of(std::initializer_list<int64_t> extents, bool is_fortran = false) {
+ArrayShape shape_with(std::initializer_list<int64_t> extents, bool is_fortran = false) {
   ArrayShape shape;
   shape.type = Type::float64;
   shape.dimensions = static_cast<uint32_t>(extents.size());
@@ -29,7 +29,7 @@ ArrayShape shape_of(std::initializer_list<int64_t> extents, bool is_fortran = fa
 
 TEST(ArrayView, ContiguousArraysAreOneRun) {
   for (const bool is_fortran : {false, true}) {
-    const auto view = ArrayView::make(shape_of({4, 1, 5}, is_fortran));
+    const auto view = ArrayView::make(shape_with({4, 1, 5}, is_fortran));
     ASSERT_TRUE(view.ok()) << last_detail();
     Runs runs = view->inner(view->order());
     EXPECT_EQ(runs.size(), 160U);
@@ -38,7 +38,7 @@ TEST(ArrayView, ContiguousArraysAreOneRun) {
 }
 
 TEST(ArrayView, LeavesTheHaloOut) {
-  ArrayShape shape = shape_of({5, 7});
+  ArrayShape shape = shape_with({5, 7});
   shape.halo_low = {1, 2};
   shape.halo_high = {1, 0};
   const auto view = ArrayView::make(shape);
@@ -57,7 +57,7 @@ TEST(ArrayView, LeavesTheHaloOut) {
 
 // A program stores (k, j, i) and means (i, j, k).
 TEST(ArrayView, TurnsDimensionsAsTheAxesSay) {
-  ArrayShape shape = shape_of({2, 3, 4});
+  ArrayShape shape = shape_with({2, 3, 4});
   shape.axis = {2, 1, 0};
   const auto view = ArrayView::make(shape);
   ASSERT_TRUE(view.ok()) << last_detail();
@@ -74,7 +74,7 @@ TEST(ArrayView, TurnsDimensionsAsTheAxesSay) {
 }
 
 TEST(ArrayView, NegativeStridesRunBackwards) {
-  ArrayShape shape = shape_of({3, 2});
+  ArrayShape shape = shape_with({3, 2});
   shape.stride = {-32, 8};
   const auto view = ArrayView::make(shape);
   ASSERT_TRUE(view.ok()) << last_detail();
@@ -83,7 +83,7 @@ TEST(ArrayView, NegativeStridesRunBackwards) {
 }
 
 TEST(ArrayView, PartsMayReachIntoTheHalo) {
-  ArrayShape shape = shape_of({6});
+  ArrayShape shape = shape_with({6});
   shape.halo_low = {2};
   shape.halo_high = {1};
   const auto view = ArrayView::make(shape);
@@ -93,7 +93,7 @@ TEST(ArrayView, PartsMayReachIntoTheHalo) {
 }
 
 TEST(ArrayView, MayHaveNoElements) {
-  ArrayShape shape = shape_of({0, 5});
+  ArrayShape shape = shape_with({0, 5});
   shape.halo_low = {1, 1};
   const auto view = ArrayView::make(shape);
   ASSERT_TRUE(view.ok()) << last_detail();
@@ -104,7 +104,7 @@ TEST(ArrayView, MayHaveNoElements) {
 }
 
 TEST(ArrayView, RefusesWhatIsNoArray) {
-  ArrayShape shape = shape_of({4, 4});
+  ArrayShape shape = shape_with({4, 4});
   shape.stride = {16, 8};
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL) << "rows overlap";
   shape.stride = {32, 0};
@@ -113,21 +113,21 @@ TEST(ArrayView, RefusesWhatIsNoArray) {
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
   shape.stride = {INT64_MAX, 8};
   EXPECT_EQ(ArrayView::make(shape).code(), EOVERFLOW);
-  shape = shape_of({4, -1});
+  shape = shape_with({4, -1});
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
-  shape = shape_of({4, 4});
+  shape = shape_with({4, 4});
   shape.halo_low = {3, 0};
   shape.halo_high = {2, 0};
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
-  shape = shape_of({4, 4});
+  shape = shape_with({4, 4});
   shape.axis = {1, 1};
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
   shape.axis = {0, 2};
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
-  EXPECT_EQ(ArrayView::make(shape_of({INT64_MAX, 4})).code(), EOVERFLOW);
+  EXPECT_EQ(ArrayView::make(shape_with({INT64_MAX, 4})).code(), EOVERFLOW);
   shape.dimensions = 16;
   EXPECT_EQ(ArrayView::make(shape).code(), EOVERFLOW);
-  shape = shape_of({4});
+  shape = shape_with({4});
   shape.element_size = 4;
   EXPECT_EQ(ArrayView::make(shape).code(), EINVAL);
 }

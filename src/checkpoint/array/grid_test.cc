@@ -17,7 +17,7 @@ struct Sample {
   [[nodiscard]] BoxTable table() const { return {entries.data(), ranks, grid.dimensions}; }
 };
 
-Sample draw(std::mt19937& random) {
+Sample draw_sample(std::mt19937& random) {
   Sample sample;
   Grid& grid = sample.grid;
   grid.dimensions = 1 + random() % 4;
@@ -57,7 +57,7 @@ Sample draw(std::mt19937& random) {
 TEST(Grid, IsFoundInTheBoxesThatItMakes) {
   std::mt19937 random(11);
   for (int round = 0; round < 2000; ++round) {
-    const Sample sample = draw(random);
+    const Sample sample = draw_sample(random);
     const auto found = find_grid(sample.table(), sample.extents);
     ASSERT_TRUE(found) << round;
     ASSERT_EQ(*found, sample.grid) << round;
@@ -67,7 +67,7 @@ TEST(Grid, IsFoundInTheBoxesThatItMakes) {
 TEST(Grid, EachElementIsInThePieceThatHoldsIt) {
   std::mt19937 random(12);
   for (int round = 0; round < 500; ++round) {
-    const Sample sample = draw(random);
+    const Sample sample = draw_sample(random);
     for (const Cut& cut : sample.grid.cuts)
       for (uint64_t element = 0; element < cut.extent; ++element) {
         const uint32_t piece = cut.piece_of(element);
@@ -80,7 +80,7 @@ TEST(Grid, EachElementIsInThePieceThatHoldsIt) {
 TEST(Grid, IsNotFoundInWhatIsNone) {
   std::mt19937 random(13);
   for (int round = 0; round < 2000; ++round) {
-    Sample sample = draw(random);
+    Sample sample = draw_sample(random);
     const BoxTable boxes = sample.table();
     std::vector<uint8_t> other;
     const uint32_t changed = random() % sample.ranks;

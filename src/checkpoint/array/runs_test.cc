@@ -9,7 +9,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-std::vector<int64_t> elements_of(Runs runs, uint64_t element) {
+std::vector<int64_t> elements_of_runs(Runs runs, uint64_t element) {
   std::vector<int64_t> elements;
   Runs::Run run;
   while (runs.next(&run))
@@ -50,7 +50,7 @@ TEST(Runs, ReachEachElementInOrder) {
       stride *= static_cast<int64_t>(std::max<uint64_t>(what.count[k], 1));
       if (random() % 3 == 0) stride += 4;
     }
-    ASSERT_EQ(elements_of(Runs(what, 4), 4), slowly(what)) << round;
+    ASSERT_EQ(elements_of_runs(Runs(what, 4), 4), slowly(what)) << round;
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Runs, OfABoxInABoxInAnyOrder) {
           if (contains(inner, {3, x, {1, 1, 1}})) expected.push_back(position);
           ++position;
         }
-    ASSERT_EQ(elements_of(runs_in(outer, inner, order), 1), expected) << round;
+    ASSERT_EQ(elements_of_runs(runs_in(outer, inner, order), 1), expected) << round;
   }
 }
 

@@ -28,7 +28,7 @@ std::map<uint64_t, int64_t> listed(const Stripes& stripes) {
   return all;
 }
 
-Stripes draw(std::mt19937* random) {
+Stripes draw_stripes(std::mt19937* random) {
   const auto below = [&](uint64_t most) { return (*random)() % most; };
   Stripes stripes;
   stripes.begin = below(6);
@@ -43,7 +43,7 @@ Stripes draw(std::mt19937* random) {
 TEST(Section, StripesHaveTheElementsThatAreCountedOut) {
   std::mt19937 random(41);
   for (int round = 0; round < 2000; ++round) {
-    const Stripes stripes = draw(&random);
+    const Stripes stripes = draw_stripes(&random);
     const auto all = listed(stripes);
     ASSERT_EQ(stripes.count(), all.size());
     for (uint64_t i = 0; i < 40; ++i) ASSERT_EQ(stripes.contains(i), all.contains(i)) << i;
@@ -53,8 +53,8 @@ TEST(Section, StripesHaveTheElementsThatAreCountedOut) {
 TEST(Section, SegmentsAreWhatBothHave) {
   std::mt19937 random(42);
   for (int round = 0; round < 5000; ++round) {
-    const Stripes stored = draw(&random);
-    const Stripes wanted = round % 4 == 0 ? stored : draw(&random);
+    const Stripes stored = draw_stripes(&random);
+    const Stripes wanted = round % 4 == 0 ? stored : draw_stripes(&random);
     std::map<uint64_t, std::pair<int64_t, int64_t>> expected;
     const auto in_wanted = listed(wanted);
     for (const auto& [element, place] : listed(stored))
@@ -152,11 +152,11 @@ TEST(Section, SharedRunsAreTheElementsOfBoth) {
     std::shuffle(order.begin(), order.begin() + stored.dimensions, random);
     Places strides{};
     for (unsigned k = 0; k < stored.dimensions; ++k) {
-      stored.along[k] = draw(&random);
+      stored.along[k] = draw_stripes(&random);
       // The stored section has all elements from its first place on.
       stored.along[k].begin = 0;
       stored.along[k].first = stored.along[k].step == 0 ? 0 : random() % 4;
-      wanted.along[k] = random() % 3 == 0 ? stored.along[k] : draw(&random);
+      wanted.along[k] = random() % 3 == 0 ? stored.along[k] : draw_stripes(&random);
       strides[k] = static_cast<int64_t>(random() % 100) - 50;
     }
     const Copies expected = expected_copies(stored, wanted, order, strides);
@@ -186,7 +186,7 @@ TEST(Section, BlocksAreItsElements) {
     Section section;
     section.dimensions = 2;
     std::set<std::pair<uint64_t, uint64_t>> expected;
-    for (unsigned k = 0; k < 2; ++k) section.along[k] = draw(&random);
+    for (unsigned k = 0; k < 2; ++k) section.along[k] = draw_stripes(&random);
     for (const auto& [row, row_place] : listed(section.along[0]))
       for (const auto& [column, place] : listed(section.along[1])) expected.insert({row, column});
     const auto boxes = boxes_of(section, 1000);

@@ -37,7 +37,7 @@ struct Boxes {
 };
 
 // Cuts the array at random places repeatedly.
-Boxes draw(std::mt19937& random) {
+Boxes draw_boxes(std::mt19937& random) {
   Boxes boxes;
   boxes.dimensions = 1 + random() % 3;
   for (unsigned k = 0; k < boxes.dimensions; ++k) boxes.extents[k] = 1 + random() % 7;
@@ -78,7 +78,7 @@ void change(Boxes* boxes, std::mt19937& random) {
 TEST(Tiling, ArraysThatWereCutAreWhole) {
   std::mt19937 random(21);
   for (int round = 0; round < 3000; ++round) {
-    const Boxes boxes = draw(random);
+    const Boxes boxes = draw_boxes(random);
     ASSERT_EQ(boxes.check(false).fault, TilingFault::none);
     ASSERT_EQ(boxes.check(true).fault, TilingFault::none);
   }
@@ -89,7 +89,7 @@ TEST(Tiling, FindsEachGapAndOverlap) {
   std::mt19937 random(22);
   int faults = 0;
   for (int round = 0; round < 5000; ++round) {
-    Boxes boxes = draw(random);
+    Boxes boxes = draw_boxes(random);
     for (uint64_t changes = 1 + random() % 3; changes != 0 && !boxes.all.empty(); --changes)
       change(&boxes, random);
     const auto [least, most] = boxes.least_and_most();

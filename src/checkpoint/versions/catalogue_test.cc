@@ -6,7 +6,7 @@ namespace cairn::checkpoint {
 namespace {
 
 // Makes a version of two nodes with as many `copies` of its parts.
-KnownVersion version_of(uint64_t sequence, uint32_t copies) {
+KnownVersion known_version(uint64_t sequence, uint32_t copies) {
   KnownVersion known;
   known.version.sequence = sequence;
   known.version.parts = 2;
@@ -26,13 +26,13 @@ std::vector<uint64_t> retired_after(Catalogue* catalogue, const KnownVersion& ne
 TEST(Catalogue, WhatHasCopiesStaysUntilANewerVersionHasThem) {
   using Sequences = std::vector<uint64_t>;
   Catalogue catalogue;
-  EXPECT_EQ(retired_after(&catalogue, version_of(1, 2)), Sequences());
-  EXPECT_EQ(retired_after(&catalogue, version_of(2, 0)), Sequences());
-  EXPECT_EQ(retired_after(&catalogue, version_of(3, 1)), Sequences{2}) << "1 part is there once";
+  EXPECT_EQ(retired_after(&catalogue, known_version(1, 2)), Sequences());
+  EXPECT_EQ(retired_after(&catalogue, known_version(2, 0)), Sequences());
+  EXPECT_EQ(retired_after(&catalogue, known_version(3, 1)), Sequences{2}) << "1 part is there once";
   catalogue.note_partners(3, {1, 0});
-  EXPECT_EQ(retired_after(&catalogue, version_of(4, 0)), Sequences{1});
+  EXPECT_EQ(retired_after(&catalogue, known_version(4, 0)), Sequences{1});
   // An abandoned version does not count.
-  KnownVersion anew = version_of(9, 0);
+  KnownVersion anew = known_version(9, 0);
   anew.version.horizon = 8;
   EXPECT_EQ(retired_after(&catalogue, anew), (Sequences{4, 3}));
 }
@@ -41,17 +41,17 @@ TEST(Catalogue, WhatHasCopiesStaysUntilANewerVersionHasThem) {
 TEST(Catalogue, WhatRestsOnCopiesStaysUntilANewerVersionHasThem) {
   using Sequences = std::vector<uint64_t>;
   Catalogue catalogue;
-  KnownVersion left = version_of(1, 1);
+  KnownVersion left = known_version(1, 1);
   left.holders = {no_node, 1};
   left.replaced = "part 0";
   EXPECT_EQ(retired_after(&catalogue, left), Sequences());
-  EXPECT_EQ(retired_after(&catalogue, version_of(2, 0)), Sequences());
+  EXPECT_EQ(retired_after(&catalogue, known_version(2, 0)), Sequences());
   catalogue.note_partners(2, {1, 0});
-  EXPECT_EQ(retired_after(&catalogue, version_of(3, 0)), Sequences{1});
+  EXPECT_EQ(retired_after(&catalogue, known_version(3, 0)), Sequences{1});
 }
 
 TEST(Catalogue, APartLiesInASlotOfItsOwnAndCopiesInOthers) {
-  KnownVersion known = version_of(1, 2);
+  KnownVersion known = known_version(1, 2);
   EXPECT_EQ(known.any_slot(), 0U);
   known.copies = {{1, 7}};
   EXPECT_EQ(known.any_slot(), 7U);

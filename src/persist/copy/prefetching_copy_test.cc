@@ -8,8 +8,8 @@
 namespace cairn::persist {
 namespace {
 
-constexpr std::initializer_list<size_t> sizes = {128,  129,  191,  192,   255,   256,
-                                                 1000, 4096, 5000, 32768, 65536, 65599};
+constexpr std::initializer_list<size_t> piece_sizes = {128,  129,  191,  192,   255,   256,
+                                                       1000, 4096, 5000, 32768, 65536, 65599};
 
 TEST(FetchingCopy, CopiesFromAndToAnywhere) {
   if (!x86_features().avx2) {
@@ -20,7 +20,7 @@ TEST(FetchingCopy, CopiesFromAndToAnywhere) {
       [](void* to, const void* from, size_t size) {
         copy_fetching(to, from, size, static_cast<const uint8_t*>(from) + size);
       },
-      sizes);
+      piece_sizes);
 }
 
 TEST(FetchingCopy, AsksForAnyAddress) {
@@ -38,7 +38,7 @@ TEST(FetchingCopy, ServesEverySize) {
   for (const bool goes_on : {false, true}) {
     check_all([&](void* to, const void* from,
                   size_t size) { copy_out(to, from, size, goes_on ? from : nullptr); },
-              sizes);
+              piece_sizes);
     for (const size_t size : {0, 1, 31, 127}) {
       check_copy([&](void* to, const void* from,
                      size_t n) { copy_out(to, from, n, goes_on ? from : nullptr); },
