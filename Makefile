@@ -112,21 +112,21 @@ define judge
 endef
 
 bench-core: setup-test ## the data path against copying, judged against its bars
-	@scripts/build.sh release $(JOBS)
+	@scripts/build.sh --target judged release $(JOBS)
 	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/programs/bench_core.cc is missing"; exit 1; }
 	$(call judge,core)
 
 bench-tiers: setup-test ## drains while a program runs, and more data than the pool holds
-	@scripts/build.sh release $(JOBS)
+	@scripts/build.sh --target judged release $(JOBS)
 	$(call judge,tiers)
 
 bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged against its bars
-	@scripts/build.sh release $(JOBS)
+	@scripts/build.sh --target judged release $(JOBS)
 	$(call judge,mpiio)
 
 adios2 := build/bench/adios2
 bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO, HDF5 and ADIOS2 side by side; BENCH=--full for 2 GB
-	@scripts/build.sh release $(JOBS)
+	@scripts/build.sh --target judged release $(JOBS)
 	@mkdir -p build/bench
 	@[ -d $(adios2)/adios2 ] || python3 -m pip install -q --no-deps --target $(adios2) 'adios2>=2.12,<2.13' \
 	  || echo "bench-palm: without ADIOS2, which pip could not install from PyPI"

@@ -244,6 +244,17 @@ function(cairn_cli)
   include(${directory}/folder.cmake OPTIONAL)
 endfunction()
 
+# `ninja judged` builds what `make bench-core` and its like run. Nothing of that is installed, so the
+# default target has it only where tests are built.
+add_custom_target(judged)
+function(cairn_judged_program target directory)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${directory})
+  if(NOT CAIRN_TESTS)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  add_dependencies(judged ${target})
+endfunction()
+
 # bench/programs/bench_*.cc → build/…/bench/bench_*, one binary with its own main() each; the other
 # .cc files there and in the folders of bench/ are linked into all of them.
 function(cairn_bench)
@@ -283,7 +294,7 @@ function(cairn_bench)
     get_filename_component(name ${program} NAME_WE)
     add_executable(${name} ${program} ${objects})
     target_link_libraries(${name} PRIVATE cairn_bench)
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    cairn_judged_program(${name} ${CMAKE_BINARY_DIR}/bench)
   endforeach()
   if(CAIRN_TESTS)
     cairn_test_files(tests bench)
@@ -366,4 +377,5 @@ function(cairn_bench_target)
   foreach(mpi IN LISTS CAIRN_MPIS)
     add_dependencies(benchmarks cairn_mpiio_${mpi})
   endforeach()
+  add_dependencies(judged benchmarks)
 endfunction()
