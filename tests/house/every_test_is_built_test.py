@@ -34,15 +34,13 @@ def entry_of(name):
 
 tests = [n for n in house.files(*SOURCES) if n.stem.endswith("_test")]
 names = registered()
-commands = house.BUILD / "compile_commands.json"
-compiled = {entry["file"]
-            for entry in json.loads(commands.read_text())} if commands.exists() else set()
+compiled = {source for members in house.compiled().values() for source in members}
 
 found = []
 for test in tests:
     if entry_of(test) not in names:
         found.append(f"{test}: ctest knows no test {entry_of(test)}")
-    if test.suffix in (".cc", ".c") and str(house.ROOT / test) not in compiled:
+    if test.suffix in (".cc", ".c") and test.as_posix() not in compiled:
         found.append(f"{test}: no target compiles it")
     source = house.without_comments(house.text(test)) if test.suffix == ".cc" else ""
     if test.suffix == ".cc" and not re.search(r"^\s*(TYPED_)?TEST(_[FP])?\s*\(", source, re.M):
@@ -51,7 +49,7 @@ for test in tests:
         found.append(f"{test}: holds a test that never runs")
 for helper in house.files(".cc", ".c"):
     if helper.parts[0] == "tests" and not helper.stem.startswith("fuzz_") \
-            and str(house.ROOT / helper) not in compiled:
+            and helper.as_posix() not in compiled:
         found.append(f"{helper}: no target compiles it")
 if not tests:
     sys.exit("no test files found at all: looked in the wrong place")

@@ -1,5 +1,6 @@
 """What the tests of the house share: the list of our files, comments taken out, and a verdict."""
 
+import json
 import os
 import pathlib
 import re
@@ -68,6 +69,25 @@ def without_comments(source):
 
     # A ' between digits separates thousands; it opens no character.
     return pattern.sub(blank, re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", source))
+
+
+OUTPUT = re.compile(r" -o (\S+)")
+INCLUDED = re.compile(r'^#include "(.*)"$', re.M)
+
+
+def compiled():
+    """Each object of the build to the sources in it, relative to the root."""
+    objects = {}
+    for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
+        source = pathlib.Path(entry["directory"], entry["file"])
+        members = [source]
+        if "Unity" in source.parts:
+            members = [pathlib.Path(name) for name in
+                       INCLUDED.findall(source.read_text(encoding="utf-8"))]
+        objects[BUILD / OUTPUT.search(entry["command"]).group(1)] = [
+            member.relative_to(ROOT).as_posix() for member in members
+            if ROOT in member.parents]
+    return objects
 
 
 def cycles(edges):

@@ -6,7 +6,6 @@ Where the sources of a room are compiled as one, only the uses between rooms can
 presets dev and clang compile each by itself, and show the uses within a room as well."""
 
 import collections
-import json
 import pathlib
 import re
 import subprocess
@@ -32,8 +31,6 @@ KNOTS = {
 OURS = re.compile(r"cairn_|_Z(?!n[wa]|d[la]|N?K?S)")
 # What engine/hooks.h and engine/paths.h declare for the adapter that carries the engine to define.
 HOOKS = re.compile(r"_ZN6engine5(hooks|pathsE)")
-OUTPUT = re.compile(r" -o (\S+)")
-INCLUDED = re.compile(r'^#include "(.*)"$', re.M)
 ALL = "all.cc"  # stands for the sources of a room that are compiled as one
 
 
@@ -85,21 +82,6 @@ def check(objects, upward, knots):
               if source.endswith("/" + ALL)}
     knots = {folder: names for folder, names in knots.items() if folder not in as_one}
     return problems + house.unlisted_cycles(edges, knots, "use each other")
-
-
-def compiled():
-    """Each object of the build to the sources in it, relative to the root."""
-    objects = {}
-    for entry in json.loads((house.BUILD / "compile_commands.json").read_text(encoding="utf-8")):
-        source = pathlib.Path(entry["directory"], entry["file"])
-        members = [source]
-        if "Unity" in source.parts:
-            members = [pathlib.Path(name) for name in
-                       INCLUDED.findall(source.read_text(encoding="utf-8"))]
-        objects[house.BUILD / OUTPUT.search(entry["command"]).group(1)] = [
-            member.relative_to(house.ROOT).as_posix() for member in members
-            if house.ROOT in member.parents]
-    return objects
 
 
 def read_objects(names):
@@ -167,7 +149,9 @@ OURS_IN = ("src/", "adapters/", "cli/")
 sources = {n.as_posix() for n in house.files(".cc", ".c")
            if n.as_posix().startswith(OURS_IN) and not n.stem.endswith("_test")}
 names, built = {}, set()
-for path, members in compiled().items():
+for path, members in house.compiled().items():
+    if any(member.endswith("_test.cc") for member in members):
+        continue  # a batch of tests, which may lie in several folders
     members = [member for member in members if member in sources]
     if members and path.is_file():
         folder = pathlib.PurePosixPath(members[0]).parent

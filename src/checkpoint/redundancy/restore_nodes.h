@@ -17,10 +17,10 @@ struct RestoredOnNodes {
   SkippedVersions skipped;  // newer ones that are damaged in lower, and why this one was lost
 };
 
-// Restores a version. Called by all ranks of all nodes, after they have joined their inventories and
-// before a version is written; waits for them. Afterwards the pools have all parts of the newest
-// version that wanted_of() names and that is whole, and the caller takes inventory again. An error of
-// one node is an error of all: ENOSPC, and those of the file system.
+// Restores a version. Called by all ranks of all nodes, after they have merged their inventories
+// and before a version is written; waits for them. Afterwards the pools have all parts of the
+// newest version that wanted_of() names and that is whole, and the caller reads the manifests
+// again. An error of one node is an error of all: ENOSPC, and those of the file system.
 Result<RestoredOnNodes> restore_on_nodes(Run* run, SlotCache* slot_cache,
                                          const Catalogue& catalogue, const std::string& directory);
 

@@ -57,9 +57,9 @@ class Restart {
       : run_(*run), slot_cache_(*slot_cache), catalogue_(*catalogue), definitions_(*definitions) {}
 
   // Both test() and read() wait for all ranks, which get the same result. `arrived`: as for
-  // Run::barrier_reduce(). ENOENT: there is no such version; the text has the reason. EEXIST: there are
-  // versions, and none of them is available; the text has the reason. EHOSTDOWN: the run lacks the
-  // pool of a node, which the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
+  // Run::barrier_reduce(). ENOENT: there is no such version; the text has the reason. EEXIST: there
+  // are versions, and none of them is available; the text has the reason. EHOSTDOWN: the run lacks
+  // the pool of a node, which the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
   //
   // test() reads only records.
   Result<RestartReport> test(const RestartRequest& request, uint64_t arrived);

@@ -10,9 +10,9 @@
 
 namespace cairn::checkpoint {
 
-// Merges the inventories when a run begins. Called by all ranks of all nodes; waits for them. `catalogue`
-// has the inventory of this pool, and all versions afterwards. A run on one node calls it too, because
-// it may have parts of versions that several nodes wrote.
+// Merges the inventories when a run begins. Called by all ranks of all nodes; waits for them.
+// `catalogue` has the inventory of this pool, and all versions afterwards. A run on one node calls
+// it too, because it may have parts of versions that several nodes wrote.
 Status merge_inventories(Run* run, SlotCache* slot_cache, Catalogue* catalogue);
 
 // Returns the versions that these nodes have together, by ascending sequence. `own`: this node.

@@ -1,5 +1,5 @@
-// SlotCache: the slots of a set that this process has open. A slot stays open from one version to the
-// next, so that a write looks up no name.
+// SlotCache: the slots of a set that this process has open. A slot stays open from one version to
+// the next, so that a write looks up no name.
 #pragma once
 
 #include <map>

@@ -26,7 +26,8 @@ void tell_text(const Run& run, TextPlace place, uint64_t tag, const std::string&
 std::string told_text(const Run& run, TextPlace place, uint64_t tag);
 
 // Returns the text of the failed rank, or "". Called by all ranks of all nodes, once they know that
-// one of them failed. `is_mine`: the failed rank is this one. `arrived`: as for Run::barrier_reduce().
+// one of them failed. `is_mine`: the failed rank is this one. `arrived`: as for
+// Run::barrier_reduce().
 std::string share_text(Run* run, Run::Purpose purpose, bool is_mine, const std::string& text,
                        uint64_t arrived);
 

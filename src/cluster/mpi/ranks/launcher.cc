@@ -37,7 +37,8 @@ LaunchHosts hosts_by_counts() {
 
 bool spans_hosts() {
   const LaunchHosts said = hosts_by_counts();
-  return said == LaunchHosts::several || (said == LaunchHosts::nothing && number("SLURM_STEP_NUM_NODES") > 1);
+  return said == LaunchHosts::several ||
+         (said == LaunchHosts::nothing && number("SLURM_STEP_NUM_NODES") > 1);
 }
 
 bool is_first_here() {
@@ -47,7 +48,8 @@ bool is_first_here() {
 }
 
 bool may_span_hosts() {
-  if (const LaunchHosts said = hosts_by_counts(); said != LaunchHosts::nothing) return said == LaunchHosts::several;
+  if (const LaunchHosts said = hosts_by_counts(); said != LaunchHosts::nothing)
+    return said == LaunchHosts::several;
   // Slurm, of a step that srun has started; the allocation may be larger.
   for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
     if (const long nodes = number(name); nodes > 0) return nodes > 1;
