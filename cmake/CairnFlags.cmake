@@ -32,7 +32,7 @@ find_package(Threads REQUIRED)
 # and it would quietly rename the calls that the adapters define (creat to creat64).
 add_library(cairn_flags INTERFACE)
 target_compile_definitions(cairn_flags INTERFACE _GNU_SOURCE
-  CAIRN_VERSION="${PROJECT_VERSION}")
+  CAIRN_VERSION="${CAIRN_VERSION}")
 target_compile_options(cairn_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wundef
   # Of sources that are compiled as one, a local variable may have the name of another's static one.

@@ -15,7 +15,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   cairn_use_mpi(cairn_mpiio_${mpi} ${mpi})
   target_include_directories(cairn_mpiio_${mpi} PRIVATE
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-  target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${CAIRN_VERSION}")
   target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags cairn_mpi_${mpi})
   cairn_precompile(cairn_mpiio_${mpi} product)
   cairn_compile_by_folder(cairn_mpiio_${mpi})

@@ -12,7 +12,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   list(APPEND transports $<TARGET_FILE:cairn_mpi_${mpi}>)
 endforeach()
 add_custom_target(wheel VERBATIM
-  COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/make_wheel.py --version ${PROJECT_VERSION}
+  COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/make_wheel.py --version ${CAIRN_VERSION}
     --into ${CMAKE_BINARY_DIR}/wheel --library $<TARGET_FILE:cairn> ${transports})
 add_dependencies(wheel cairn)
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)

@@ -43,6 +43,11 @@ Tag: {tag}
 """
 
 
+def python_version(version):
+    """Makes 0.3.0.dev0 of 0.3.0-dev: PEP 440 and names of wheels allow no '-'."""
+    return version.replace("-dev", ".dev0")
+
+
 def library_of(path):
     """The bytes of a shared library, without what debuggers read."""
     strip = shutil.which("strip")
@@ -73,7 +78,7 @@ def contents(options, tag):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", required=True)
+    parser.add_argument("--version", required=True, type=python_version)
     parser.add_argument("--into", required=True, type=pathlib.Path)
     parser.add_argument("--library", required=True, type=pathlib.Path)
     parser.add_argument("transports", nargs="*", type=pathlib.Path,

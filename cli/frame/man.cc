@@ -59,7 +59,7 @@ std::string man_page(const CommandDescription& command) {
   std::string upper = command.page();
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::string text =
-      fmt::format(".TH {} 1 \"\" \"Cairn {}\" \"Cairn\"\n", escape(upper), cairn_version());
+      fmt::format(".TH {} 1 \"\" \"Cairn {}\" \"Cairn\"\n", escape(upper), escape(cairn_version()));
   text += ".SH NAME\n" + escape(command.page()) + " \\- " + escape(command.summary) +
           "\n.SH SYNOPSIS\n";
   if (command.commands.empty() || command.path.size() == 1)

@@ -53,7 +53,7 @@ typedef uint64_t cairn_ino;
 
 /* Returns the detail text of the calling thread's last failure: path, offset, cause. Never NULL. */
 CAIRN_API const char* cairn_last_error(void);
-/* Returns "0.1.0". */
+/* Returns the version: "0.2.0", or "0.3.0-dev" between releases. */
 CAIRN_API const char* cairn_version(void);
 
 /* ---- pools ---------------------------------------------------------------------------------- */

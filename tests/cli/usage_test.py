@@ -18,7 +18,7 @@ CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "drain", "r
 
 class Help(CairnCase):
     def test_version(self):
-        self.assertRegex(self.cairn("--version").out, r"^cairn \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.cairn("--version").out, r"^cairn \d+\.\d+\.\d+(-dev)?\n$")
 
     def test_every_command_has_help(self):
         overview = self.cairn("--help").out

@@ -25,16 +25,20 @@ END
 cat > "$scratch/CMakeLists.txt" << 'END'
 cmake_minimum_required(VERSION 3.25)
 project(Stranger LANGUAGES C CXX)
-find_package(Cairn 0.1 REQUIRED)
+find_package(Cairn RELEASE REQUIRED)
 add_executable(shared program.c)
 target_link_libraries(shared PRIVATE cairn::cairn)
 add_executable(archive program.c)
 target_link_libraries(archive PRIVATE cairn::cairn_static)
 set_target_properties(archive PROPERTIES LINKER_LANGUAGE CXX)
 END
+release=$(sed -nE 's/^project\(Cairn VERSION ([0-9]+\.[0-9]+).*/\1/p' \
+  "$CAIRN_SOURCE_DIR/CMakeLists.txt")
+sed -i "s/RELEASE/$release/" "$scratch/CMakeLists.txt"
 
 echo "== pkg-config"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+pkg-config --exists "cairn >= $release"
 cc=${CAIRN_CC:-cc}
 # shellcheck disable=SC2046  # the flags are words
 $cc "$scratch/program.c" -o "$scratch/shared" $(pkg-config --cflags --libs cairn) \
@@ -74,7 +78,7 @@ END
     ../program.f90 -o ../fortran $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib")
   CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB "$scratch/fortran"
   sed -i -e 's/LANGUAGES C CXX/LANGUAGES C CXX Fortran/' \
-    -e 's/0.1 REQUIRED/0.1 REQUIRED COMPONENTS Fortran/' "$scratch/CMakeLists.txt"
+    -e 's/ REQUIRED/ REQUIRED COMPONENTS Fortran/' "$scratch/CMakeLists.txt"
   cat >> "$scratch/CMakeLists.txt" << 'END'
 add_executable(fortran program.f90)
 target_link_libraries(fortran PRIVATE cairn::fortran)
@@ -97,9 +101,10 @@ cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.l
 echo "== the moved package"
 # pkg-config, the package and the command find their parts relative to themselves.
 mv "$prefix" "$scratch/elsewhere"
-PKG_CONFIG_PATH=$scratch/elsewhere/lib/pkgconfig pkg-config --cflags cairn | grep -q elsewhere
+PKG_CONFIG_PATH=$scratch/elsewhere/lib/pkgconfig
+pkg-config --cflags cairn | grep -q elsewhere
 if [ -e "$CAIRN_BIN_DIR/cairn" ]; then
-  "$scratch/elsewhere/bin/cairn" --version
+  [ "$("$scratch/elsewhere/bin/cairn" --version)" = "cairn $(pkg-config --modversion cairn)" ]
   mkdir "$scratch/results"
   CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB "$scratch/elsewhere/bin/cairn" run \
     --at "$scratch/results" -- sh -c "echo 42 > $scratch/results/answer"

@@ -90,14 +90,16 @@ class Wheel(unittest.TestCase):
         library = pathlib.Path(os.environ["CAIRN_LIBRARY"])
         with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
             make = [
-                sys.executable, "-B", SOURCES / "bindings/python/make_wheel.py", "--version", "1.2",
-                "--into", scratch, "--library", library, *sorted(
+                sys.executable, "-B", SOURCES / "bindings/python/make_wheel.py", "--version",
+                "1.2.0-dev", "--into", scratch, "--library", library, *sorted(
                     (library.parent / "cairn").glob("libcairn_mpi_*.so"))
             ]
             wheel = pathlib.Path(
                 subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip())
-            self.assertRegex(wheel.name, r"^cairn-1\.2-py3-none-linux_\w+\.whl$")
+            self.assertRegex(wheel.name, r"^cairn-1\.2\.0\.dev0-py3-none-linux_\w+\.whl$")
             with zipfile.ZipFile(wheel) as archive:
+                metadata = archive.read("cairn-1.2.0.dev0.dist-info/METADATA").decode()
+                self.assertIn("\nVersion: 1.2.0.dev0\n", metadata)
                 archive.extractall(pathlib.Path(scratch) / "site")
                 self.assert_record(archive)
             program = "import cairn; print(cairn.__version__); cairn.Checkpoint('wheel').close()"
@@ -129,7 +131,7 @@ class Wheel(unittest.TestCase):
 
     def assert_record(self, archive):
         """Each file has its size and hash in RECORD."""
-        lines = archive.read("cairn-1.2.dist-info/RECORD").decode().splitlines()
+        lines = archive.read("cairn-1.2.0.dev0.dist-info/RECORD").decode().splitlines()
         rows = {
             name: (digest, size)
             for name, digest, size in (line.rsplit(",", 2) for line in lines)
