@@ -52,6 +52,15 @@ module cairn
 
   integer, parameter :: most = 15
 
+  ! begin: made from kinds.def by make_constants.py
+  integer, parameter :: kind_replicated = 1
+  integer, parameter :: kind_block = 2
+  integer, parameter :: kind_darray = 4
+  integer, parameter :: kind_ragged = 5
+  integer, parameter :: kind_particles = 6
+  integer, parameter :: kind_per_rank = 7
+  ! end: made from kinds.def
+
   type, bind(C), public :: cairn_checkpoint
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -548,7 +557,7 @@ contains
     integer, intent(in), optional :: axis(:)
     type(cairn_distribution) :: made
     integer :: n
-    made%kind = 4
+    made%kind = kind_darray
     n = size(global)
     made%dimensions = n
     if (size(processes) /= n .or. n > most .or. n == 0) made%dimensions = -1
@@ -584,7 +593,7 @@ contains
   pure function cairn_ragged(over) result(made)
     character(*), intent(in) :: over
     type(cairn_distribution) :: made
-    made = counted(5, over, '')
+    made = counted(kind_ragged, over, '')
   end function
 
   ! particles, dealt out in order of ranks, or with `over` and `key` to the ranks that have their
@@ -592,18 +601,18 @@ contains
   pure function cairn_particles(over, key) result(made)
     character(*), intent(in), optional :: over, key
     type(cairn_distribution) :: made
-    made = counted(6, '', '')
+    made = counted(kind_particles, '', '')
     if (present(over) .and. present(key)) then
-      made = counted(6, over, key)
+      made = counted(kind_particles, over, key)
     else if (present(over)) then
-      made = counted(6, over, '')
+      made = counted(kind_particles, over, '')
     end if
   end function
 
   ! what belongs to one rank.
   pure function cairn_per_rank() result(made)
     type(cairn_distribution) :: made
-    made = counted(7, '', '')
+    made = counted(kind_per_rank, '', '')
   end function
 
   pure function counted(kind, over, key) result(made)

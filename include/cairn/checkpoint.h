@@ -214,20 +214,28 @@ typedef struct cairn_array {
   int64_t stride[CAIRN_MAX_DIMENSIONS]; /* bytes, may be negative; all 0: contiguous */
 } cairn_array;
 
+/* Kinds of a cairn_distribution. Those from RAGGED on are arrays of one dimension of which each
+ * rank has any number of elements, another one in each version. A restart finds out how many a rank
+ * gets: the getter is told by extent[0] and makes room. Without a getter the array has to have that
+ * many (-EMSGSIZE). */
 enum cairn_distribution_kind {
-  CAIRN_REPLICATED = 1, /* all ranks hold the same; rank 0's is kept */
-  CAIRN_BLOCK = 2,      /* a box of a global array; counts are the extents less the halo */
-  CAIRN_DARRAY = 4,     /* block-cyclic: a global array dealt out to a grid of processes, as by
-                         * MPI_Type_create_darray and in ScaLAPACK */
-  /* Arrays of one dimension of which each rank has any number of elements, another one in each
-   * version. A restart finds out how many a rank gets: the getter is told by extent[0] and makes
-   * room. Without a getter the array has to have that many (-EMSGSIZE). */
-  CAIRN_RAGGED = 5,    /* a list of values for each element of the integer variable `over`, in
-                        * the order in which the rank's memory has those; a rank gets those of its
-                        * own */
-  CAIRN_PARTICLES = 6, /* on another number of ranks they are dealt out in order of ranks, or with
-                        * `over` and `key` to the ranks whose block has their cells */
-  CAIRN_PER_RANK = 7   /* rank r gets those of rank r; further ranks get none */
+  /* begin: made from kinds.def by make_constants.py */
+  /* All ranks hold the same; rank 0's is kept. */
+  CAIRN_REPLICATED = 1,
+  /* A box of a global array; counts are the extents less the halo. */
+  CAIRN_BLOCK = 2,
+  /* Block-cyclic: a global array dealt out to a grid of processes, as by MPI_Type_create_darray
+   * and in ScaLAPACK. */
+  CAIRN_DARRAY = 4,
+  /* A list of values for each element of the integer variable `over`, in the order in which the
+   * rank's memory has those; a rank gets those of its own. */
+  CAIRN_RAGGED = 5,
+  /* On another number of ranks they are dealt out in order of ranks, or with `over` and `key`
+   * to the ranks whose block has their cells. */
+  CAIRN_PARTICLES = 6,
+  /* Rank r gets those of rank r; further ranks get none. */
+  CAIRN_PER_RANK = 7
+  /* end: made from kinds.def */
 };
 #define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
 #define CAIRN_OWNER_HIGHEST_RANK 2U
