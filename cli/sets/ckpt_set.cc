@@ -141,10 +141,6 @@ std::string numbers_text(const std::vector<uint64_t>& numbers, const char* betwe
   return text;
 }
 
-std::string counted_kind_text(uint32_t kind) {
-  return kind == CAIRN_RAGGED ? "ragged" : kind == CAIRN_PARTICLES ? "particles" : "per_rank";
-}
-
 std::string shape_text(const std::vector<uint64_t>& shape) {
   return shape.empty() ? "scalar" : numbers_text(shape, " x ");
 }
@@ -286,12 +282,12 @@ std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
     one.name = variable->name;
     one.type = variable->type;
     one.element_size = variable->element_size;
-    const bool is_known = variable->kind < CAIRN_RAGGED || variable->global[0] >= 0;
+    one.kind = variable->kind;
+    const bool is_known = !one.is_counted() || variable->global[0] >= 0;
     for (uint32_t k = 0; is_known && k < variable->dimensions; ++k)
       one.shape.push_back(static_cast<uint64_t>(variable->global[k]));
     one.is_required = (variable->flags & CAIRN_OPTIONAL) == 0;
     one.is_replicated = variable->kind == CAIRN_REPLICATED;
-    one.kind = variable->kind;
     if (variable->over != nullptr) one.over = variable->over;
     if (variable->key != nullptr) one.key = variable->key;
     one.attributes = copy_of(variable->attributes, variable->attribute_count);
