@@ -32,30 +32,8 @@ struct TypeName {
   uint32_t size;
 };
 constexpr TypeName type_names[] = {
-    {CAIRN_TYPE_INT8, "int8", 1},
-    {CAIRN_TYPE_INT16, "int16", 2},
-    {CAIRN_TYPE_INT32, "int32", 4},
-    {CAIRN_TYPE_INT64, "int64", 8},
-    {CAIRN_TYPE_UINT8, "uint8", 1},
-    {CAIRN_TYPE_UINT16, "uint16", 2},
-    {CAIRN_TYPE_UINT32, "uint32", 4},
-    {CAIRN_TYPE_UINT64, "uint64", 8},
-    {CAIRN_TYPE_FLOAT16, "float16", 2},
-    {CAIRN_TYPE_BFLOAT16, "bfloat16", 2},
-    {CAIRN_TYPE_FLOAT32, "float32", 4},
-    {CAIRN_TYPE_FLOAT64, "float64", 8},
-    {CAIRN_TYPE_FLOAT80, "float80", 16},
-    {CAIRN_TYPE_FLOAT128, "float128", 16},
-    {CAIRN_TYPE_COMPLEX64, "complex64", 8},
-    {CAIRN_TYPE_COMPLEX128, "complex128", 16},
-    {CAIRN_TYPE_COMPLEX_FLOAT80, "complex_float80", 32},
-    {CAIRN_TYPE_COMPLEX_FLOAT128, "complex_float128", 32},
-    {CAIRN_TYPE_LOGICAL8, "logical8", 1},
-    {CAIRN_TYPE_LOGICAL16, "logical16", 2},
-    {CAIRN_TYPE_LOGICAL32, "logical32", 4},
-    {CAIRN_TYPE_LOGICAL64, "logical64", 8},
-    {CAIRN_TYPE_CHARACTER, "character", 0},
-    {CAIRN_TYPE_OPAQUE, "opaque", 0},
+#define CAIRN_TYPE(NAME, name, number, size, ...) {number, #name, size},
+#include "cairn/types.def"
 };
 
 const TypeName* find_type(uint32_t type) {

@@ -184,18 +184,32 @@ CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
 
 /* clang-format off */
 enum cairn_type {
-  CAIRN_TYPE_INT8 = 1, CAIRN_TYPE_INT16 = 2, CAIRN_TYPE_INT32 = 3, CAIRN_TYPE_INT64 = 4,
-  CAIRN_TYPE_UINT8 = 5, CAIRN_TYPE_UINT16 = 6, CAIRN_TYPE_UINT32 = 7, CAIRN_TYPE_UINT64 = 8,
-  CAIRN_TYPE_FLOAT16 = 9, CAIRN_TYPE_BFLOAT16 = 10,
-  CAIRN_TYPE_FLOAT32 = 11, CAIRN_TYPE_FLOAT64 = 12,
+  /* begin: made from types.def by make_constants.py */
+  CAIRN_TYPE_INT8 = 1,
+  CAIRN_TYPE_INT16 = 2,
+  CAIRN_TYPE_INT32 = 3,
+  CAIRN_TYPE_INT64 = 4,
+  CAIRN_TYPE_UINT8 = 5,
+  CAIRN_TYPE_UINT16 = 6,
+  CAIRN_TYPE_UINT32 = 7,
+  CAIRN_TYPE_UINT64 = 8,
+  CAIRN_TYPE_FLOAT16 = 9,
+  CAIRN_TYPE_BFLOAT16 = 10,
+  CAIRN_TYPE_FLOAT32 = 11,
+  CAIRN_TYPE_FLOAT64 = 12,
   CAIRN_TYPE_FLOAT80 = 13, /* x87 extended in 16 bytes; the last six are stored as zero */
   CAIRN_TYPE_FLOAT128 = 14,
-  CAIRN_TYPE_COMPLEX64 = 17, CAIRN_TYPE_COMPLEX128 = 18, /* two FLOAT32, two FLOAT64 */
-  CAIRN_TYPE_COMPLEX_FLOAT80 = 19, CAIRN_TYPE_COMPLEX_FLOAT128 = 20,
-  CAIRN_TYPE_LOGICAL8 = 24, CAIRN_TYPE_LOGICAL16 = 25, /* true: as the writing language has it */
-  CAIRN_TYPE_LOGICAL32 = 26, CAIRN_TYPE_LOGICAL64 = 27,
+  CAIRN_TYPE_COMPLEX64 = 17, /* two FLOAT32 */
+  CAIRN_TYPE_COMPLEX128 = 18, /* two FLOAT64 */
+  CAIRN_TYPE_COMPLEX_FLOAT80 = 19, /* two FLOAT80 */
+  CAIRN_TYPE_COMPLEX_FLOAT128 = 20, /* two FLOAT128 */
+  CAIRN_TYPE_LOGICAL8 = 24, /* true: as the writing language has it */
+  CAIRN_TYPE_LOGICAL16 = 25,
+  CAIRN_TYPE_LOGICAL32 = 26,
+  CAIRN_TYPE_LOGICAL64 = 27,
   CAIRN_TYPE_CHARACTER = 28, /* element_size bytes each, not terminated */
-  CAIRN_TYPE_OPAQUE = 29     /* element_size bytes each: structures of the program */
+  CAIRN_TYPE_OPAQUE = 29 /* element_size bytes each: structures of the program */
+  /* end: made from types.def */
 };
 /* clang-format on */
 

@@ -71,8 +71,8 @@ def allowed(place, quoted, target):
             return None
         return "the transport is for adapters of MPI programs"
 
-    # Texts are shown the same everywhere; API and records name the same kinds of distributions.
-    if target in ("cairn/adapter/printable.h", "cairn/kinds.def"):
+    # Texts are shown the same everywhere; API and records have the same kinds and types.
+    if target in ("cairn/adapter/printable.h", "cairn/kinds.def", "cairn/types.def"):
         return None
     if target.startswith("cairn/adapter/"):
         if (
