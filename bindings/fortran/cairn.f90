@@ -40,17 +40,43 @@ module cairn
                                 cairn_distribute_none = 3
 
   ! For `type=`, where the array's own type does not say what it holds.
-  integer, parameter, public :: &
-      cairn_int8 = 1, cairn_int16 = 2, cairn_int32 = 3, cairn_int64 = 4, &
-      cairn_uint8 = 5, cairn_uint16 = 6, cairn_uint32 = 7, cairn_uint64 = 8, &
-      cairn_float16 = 9, cairn_bfloat16 = 10, cairn_float32 = 11, cairn_float64 = 12, &
-      cairn_float80 = 13, cairn_float128 = 14, &
-      cairn_complex64 = 17, cairn_complex128 = 18, &
-      cairn_complex_float80 = 19, cairn_complex_float128 = 20, &
-      cairn_logical8 = 24, cairn_logical16 = 25, cairn_logical32 = 26, cairn_logical64 = 27, &
-      cairn_character = 28, cairn_opaque = 29
+  ! begin: made from types.def by make_constants.py
+  integer, parameter, public :: cairn_int8 = 1
+  integer, parameter, public :: cairn_int16 = 2
+  integer, parameter, public :: cairn_int32 = 3
+  integer, parameter, public :: cairn_int64 = 4
+  integer, parameter, public :: cairn_uint8 = 5
+  integer, parameter, public :: cairn_uint16 = 6
+  integer, parameter, public :: cairn_uint32 = 7
+  integer, parameter, public :: cairn_uint64 = 8
+  integer, parameter, public :: cairn_float16 = 9
+  integer, parameter, public :: cairn_bfloat16 = 10
+  integer, parameter, public :: cairn_float32 = 11
+  integer, parameter, public :: cairn_float64 = 12
+  integer, parameter, public :: cairn_float80 = 13
+  integer, parameter, public :: cairn_float128 = 14
+  integer, parameter, public :: cairn_complex64 = 17
+  integer, parameter, public :: cairn_complex128 = 18
+  integer, parameter, public :: cairn_complex_float80 = 19
+  integer, parameter, public :: cairn_complex_float128 = 20
+  integer, parameter, public :: cairn_logical8 = 24
+  integer, parameter, public :: cairn_logical16 = 25
+  integer, parameter, public :: cairn_logical32 = 26
+  integer, parameter, public :: cairn_logical64 = 27
+  integer, parameter, public :: cairn_character = 28
+  integer, parameter, public :: cairn_opaque = 29
+  ! end: made from types.def
 
   integer, parameter :: most = 15
+
+  ! begin: made from kinds.def by make_constants.py
+  integer, parameter :: kind_replicated = 1
+  integer, parameter :: kind_block = 2
+  integer, parameter :: kind_darray = 4
+  integer, parameter :: kind_ragged = 5
+  integer, parameter :: kind_particles = 6
+  integer, parameter :: kind_per_rank = 7
+  ! end: made from kinds.def
 
   type, bind(C), public :: cairn_checkpoint
     private
@@ -548,7 +574,7 @@ contains
     integer, intent(in), optional :: axis(:)
     type(cairn_distribution) :: made
     integer :: n
-    made%kind = 4
+    made%kind = kind_darray
     n = size(global)
     made%dimensions = n
     if (size(processes) /= n .or. n > most .or. n == 0) made%dimensions = -1
@@ -584,7 +610,7 @@ contains
   pure function cairn_ragged(over) result(made)
     character(*), intent(in) :: over
     type(cairn_distribution) :: made
-    made = counted(5, over, '')
+    made = counted(kind_ragged, over, '')
   end function
 
   ! particles, dealt out in order of ranks, or with `over` and `key` to the ranks that have their
@@ -592,18 +618,18 @@ contains
   pure function cairn_particles(over, key) result(made)
     character(*), intent(in), optional :: over, key
     type(cairn_distribution) :: made
-    made = counted(6, '', '')
+    made = counted(kind_particles, '', '')
     if (present(over) .and. present(key)) then
-      made = counted(6, over, key)
+      made = counted(kind_particles, over, key)
     else if (present(over)) then
-      made = counted(6, over, '')
+      made = counted(kind_particles, over, '')
     end if
   end function
 
   ! what belongs to one rank.
   pure function cairn_per_rank() result(made)
     type(cairn_distribution) :: made
-    made = counted(7, '', '')
+    made = counted(kind_per_rank, '', '')
   end function
 
   pure function counted(kind, over, key) result(made)

@@ -136,12 +136,30 @@ int cairn_fortran_decode(const char* name, const CFI_cdesc_t* from, uint32_t typ
   return 0;
 }
 
-int cairn_fortran_place(const char* name, int rank, const fortran_distribution* from,
-                        cairn_distribution* to) {
+/* type(cairn_distribution); dimensions in the order of Fortran. */
+typedef struct {
+  int32_t dimensions; /* 0: replicated, or of a kind without a global array; -1: wrong lengths */
+  int32_t owner;
+  int64_t global[CAIRN_MAX_DIMENSIONS];
+  int64_t first[CAIRN_MAX_DIMENSIONS]; /* from 1 */
+  int32_t halo_low[CAIRN_MAX_DIMENSIONS];
+  int32_t halo_high[CAIRN_MAX_DIMENSIONS];
+  int32_t axis[CAIRN_MAX_DIMENSIONS]; /* from 1; all 0: the same */
+  int32_t kind;                       /* enum cairn_distribution_kind; 0: by `dimensions` */
+  char over[256];
+  char key[256];
+  int32_t by_columns; /* of a darray's processes */
+  int32_t processes[CAIRN_MAX_DIMENSIONS];
+  int32_t distribute[CAIRN_MAX_DIMENSIONS];
+  int64_t block[CAIRN_MAX_DIMENSIONS];
+} fortran_distribution;
+
+static int translate(const char* name, int rank, const fortran_distribution* from,
+                     cairn_distribution* to) {
   memset(to, 0, sizeof *to);
   to->struct_size = sizeof *to;
   to->kind = CAIRN_REPLICATED;
-  if (from != NULL && from->kind >= CAIRN_RAGGED) {
+  if (from != NULL && from->kind != 0 && from->dimensions == 0) {
     to->kind = (uint32_t)from->kind;
     to->over = from->over[0] == 0 ? NULL : from->over;
     to->key = from->key[0] == 0 ? NULL : from->key;
@@ -183,6 +201,19 @@ int cairn_fortran_place(const char* name, int rank, const fortran_distribution* 
     to->axis[k] = (uint8_t)(rank - from->axis[f]);
   }
   return 0;
+}
+
+int cairn_fortran_place(const char* name, int rank, const fortran_box* from,
+                        cairn_distribution* to) {
+  fortran_distribution box;
+  memset(&box, 0, sizeof box);
+  box.dimensions = from->dimensions;
+  memcpy(box.global, from->global, sizeof box.global);
+  memcpy(box.first, from->first, sizeof box.first);
+  memcpy(box.halo_low, from->halo_low, sizeof box.halo_low);
+  memcpy(box.halo_high, from->halo_high, sizeof box.halo_high);
+  memcpy(box.axis, from->axis, sizeof box.axis);
+  return translate(name, rank, &box, to);
 }
 
 /* ---- what the module calls ------------------------------------------------------------------ */
@@ -316,8 +347,7 @@ void cairn_fortran_at(fortran_place* place, const CFI_cdesc_t* array) {
 static int define(define_call call, cairn_checkpoint* checkpoint, const char* name,
                   const cairn_array* what, const struct further* further) {
   cairn_distribution where;
-  const int result =
-      cairn_fortran_place(name, (int)what->dimensions, further->distribution, &where);
+  const int result = translate(name, (int)what->dimensions, further->distribution, &where);
   if (result < 0) return result;
   cairn_definition more = {.struct_size = sizeof more, .flags = further->flags};
   if (further->getter != NULL) {

@@ -19,23 +19,15 @@ typedef struct {
   cairn_checkpoint* handle;
 } fortran_checkpoint;
 
-/* type(cairn_distribution); dimensions in the order of Fortran. */
+/* A box of a global array; dimensions in the order of Fortran. */
 typedef struct {
   int32_t dimensions; /* 0: replicated */
-  int32_t owner;
   int64_t global[CAIRN_MAX_DIMENSIONS];
   int64_t first[CAIRN_MAX_DIMENSIONS]; /* from 1 */
   int32_t halo_low[CAIRN_MAX_DIMENSIONS];
   int32_t halo_high[CAIRN_MAX_DIMENSIONS];
   int32_t axis[CAIRN_MAX_DIMENSIONS]; /* from 1; all 0: the same */
-  int32_t kind;                       /* CAIRN_DARRAY, CAIRN_RAGGED, ...; 0: by `dimensions` */
-  char over[256];
-  char key[256];
-  int32_t by_columns; /* of a darray's processes */
-  int32_t processes[CAIRN_MAX_DIMENSIONS];
-  int32_t distribute[CAIRN_MAX_DIMENSIONS];
-  int64_t block[CAIRN_MAX_DIMENSIONS];
-} fortran_distribution;
+} fortran_box;
 
 /* Notes an error that the library does not know of; its negative number. */
 int cairn_fortran_refuse(int error, const char* format, ...);
@@ -48,7 +40,7 @@ void cairn_fortran_finish(const char* call, int result, int* ierr);
 char* cairn_fortran_text(const CFI_cdesc_t* text, size_t number);
 
 int cairn_fortran_decode(const char* name, const CFI_cdesc_t* from, uint32_t type, cairn_array* to);
-int cairn_fortran_place(const char* name, int rank, const fortran_distribution* from,
+int cairn_fortran_place(const char* name, int rank, const fortran_box* from,
                         cairn_distribution* to);
 
 #endif /* CAIRN_FORTRAN_H */

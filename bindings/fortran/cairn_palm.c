@@ -60,7 +60,7 @@ void cairn_palm_grid(const int* nx, const int* ny, const int* nxl, const int* nx
 }
 
 /* The array is (..., k, j, i), the global array (i, j, k, ...). */
-static int block(const char* name, const CFI_cdesc_t* array, fortran_distribution* to) {
+static int block(const char* name, const CFI_cdesc_t* array, fortran_box* to) {
   const int n = array->rank;
   if (!palm.has_grid)
     return cairn_fortran_refuse(EINVAL, "variable '%s': dt_block: call checkpoint_grid first",
@@ -94,7 +94,7 @@ static int block(const char* name, const CFI_cdesc_t* array, fortran_distributio
 static int place(const char* name, const CFI_cdesc_t* array, int distribution, cairn_array* what,
                  cairn_distribution* where) {
   memset(where, 0, sizeof *where);
-  fortran_distribution box;
+  fortran_box box;
   memset(&box, 0, sizeof box);
   if (distribution != dt_replicated && distribution != dt_block)
     return cairn_fortran_refuse(EINVAL, "variable '%s': expected dt_replicated or dt_block", name);

@@ -168,10 +168,10 @@ bool is_unknown(const CkptVariable& variable) {
 }
 
 std::string kind_text(const CkptVariable& variable) {
-  if (variable.kind == CAIRN_DARRAY) return "  block-cyclic";
-  if (!variable.is_counted())
-    return variable.is_replicated && !variable.shape.empty() ? "  replicated" : "";
-  std::string text = "  " + counted_kind_text(variable.kind);
+  const std::string listed = facts_of(variable.kind).listed;
+  const bool is_scalar = !variable.is_counted() && variable.shape.empty();
+  if (listed.empty() || is_scalar) return "";
+  std::string text = "  " + listed;
   if (!variable.over.empty()) text += " over " + printable(variable.over);
   return variable.key.empty() ? text : text + " by " + printable(variable.key);
 }
@@ -188,8 +188,8 @@ Json variable_json(const CkptVariable& variable) {
               {"replicated", variable.is_replicated},
               {"required", variable.is_required},
               {"attributes", attributes_json(variable.attributes)}};
-  if (variable.is_counted()) all["kind"] = counted_kind_text(variable.kind);
-  if (variable.kind == CAIRN_DARRAY) all["kind"] = "darray";
+  const KindFacts& facts = facts_of(variable.kind);
+  if (!variable.is_replicated && *facts.listed != 0) all["kind"] = facts.word;
   if (!variable.over.empty()) all["over"] = json_text(variable.over);
   if (!variable.key.empty()) all["key"] = json_text(variable.key);
   return all;

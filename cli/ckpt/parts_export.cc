@@ -75,7 +75,7 @@ Json PartsExport::own_counts(const CkptPart& part) {
     Json& of_ranks = all["ranks"][one.name] = Json::array();
     for (const CkptPiece& piece : set_.pieces(number, one, part.number))
       of_ranks.push_back({piece.rank, piece.count[0]});
-    if (one.kind != CAIRN_RAGGED) continue;
+    if (one.counting() != Counting::by_lists) continue;
     const CkptVariable& over = variable_of(variables_, one.over);
     Json& of_cells = all["rows"][one.name] = Json::array();
     for_each_cell_rows(&reader_, over, set_.pieces(number, over, part.number),
@@ -102,7 +102,7 @@ bool PartsExport::gather_counts() {
   rows_.clear();
   for (const CkptVariable& one : variables_) {
     if (one.is_counted()) counts_[one.name].assign(version_.info.ranks, unknown);
-    if (one.kind == CAIRN_RAGGED) rows_[one.name] = {};
+    if (one.counting() == Counting::by_lists) rows_[one.name] = {};
   }
   if (counts_.empty()) return true;
   missing_.clear();
@@ -241,7 +241,7 @@ bool PartsExport::note(size_t variable, uint64_t elements) {
 bool PartsExport::put_variable(const CkptPart& part, size_t variable, uint64_t offset,
                                const PutBytes& put) {
   const CkptVariable& one = content_->variables()[variable];
-  if (one.kind == CAIRN_RAGGED) return put_lists(part, variable, offset, put);
+  if (one.counting() == Counting::by_lists) return put_lists(part, variable, offset, put);
   for (const CkptPiece& piece : set_.pieces(version_.info.number, one, part.number)) {
     if (one.is_counted())
       put_of_rank(piece, variable, offset, put);

@@ -44,15 +44,15 @@ NetcdfCounted::NetcdfCounted(const RankCounts& counts, std::vector<CkptVariable>
     const uint64_t size = all_[i].shape[0];
     if (all_[i].attribute("dimensions") == nullptr) {
       std::string name;
-      if (all_[i].kind == CAIRN_PARTICLES)
+      if (all_[i].counting() == Counting::by_keys)
         name = dimension_of_particles(size);
       else
-        name = free_dimension(
-            all_[i].kind == CAIRN_RAGGED ? all_[i].over + "_values" : all_[i].name + "_elements",
-            size);
+        name = free_dimension(all_[i].counting() == Counting::by_lists ? all_[i].over + "_values"
+                                                                       : all_[i].name + "_elements",
+                              size);
       put(&all_[i], "dimensions", name);
     }
-    if (all_[i].kind != CAIRN_PER_RANK) continue;
+    if (all_[i].counting() != Counting::by_rank) continue;
     counted_by_[all_.size()] = i;
     add_counts(CkptVariable(all_[i]), counts.at(all_[i].name));
   }
@@ -108,13 +108,13 @@ void NetcdfCounted::add_attributes(const NetcdfDimensions& dimensions,
   for (size_t i = 0; i < variables->size(); ++i) {
     CkptVariable& one = (*variables)[i];
     if (!one.is_counted()) continue;
-    put(&one, cairn_kind, counted_kind_text(one.kind));
+    put(&one, cairn_kind, facts_of(one.kind).word);
     put(&one, cairn_over, one.over);
     put(&one, cairn_key, one.key);
     if (one.over.empty()) continue;
     const size_t over = find(*variables, one.over);
     if (over == variables->size()) continue;
-    if (one.kind == CAIRN_RAGGED)
+    if (one.counting() == Counting::by_lists)
       put(&(*variables)[over], sample_dimension, names_of(dimensions, i));
     else if (one.key.empty())
       put(&one, instance_dimension, names_of(dimensions, over));
@@ -133,9 +133,12 @@ void read_counted(const std::vector<CkptAttribute>& attributes, CkptVariable* va
     if (one.type != CAIRN_TYPE_CHARACTER) continue;
     if (one.key == cairn_over) variable->over = one.values;
     if (one.key == cairn_key) variable->key = one.values;
-    // CAIRN_PER_RANK is left out: one process writes the import, so arrays of ranks become plain.
-    for (const uint32_t kind : {CAIRN_RAGGED, CAIRN_PARTICLES})
-      if (one.key == cairn_kind && one.values == counted_kind_text(kind)) variable->kind = kind;
+    // One process writes the import, so arrays of single ranks become plain.
+    for (const KindFacts& facts : all_kinds) {
+      const bool is_kept =
+          facts.counting == Counting::by_lists || facts.counting == Counting::by_keys;
+      if (is_kept && one.key == cairn_kind && one.values == facts.word) variable->kind = facts.kind;
+    }
   }
   // Another program may have changed the variable and left the note.
   if (variable->shape.size() != 1) variable->kind = CAIRN_BLOCK;

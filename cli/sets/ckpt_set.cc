@@ -32,30 +32,8 @@ struct TypeName {
   uint32_t size;
 };
 constexpr TypeName type_names[] = {
-    {CAIRN_TYPE_INT8, "int8", 1},
-    {CAIRN_TYPE_INT16, "int16", 2},
-    {CAIRN_TYPE_INT32, "int32", 4},
-    {CAIRN_TYPE_INT64, "int64", 8},
-    {CAIRN_TYPE_UINT8, "uint8", 1},
-    {CAIRN_TYPE_UINT16, "uint16", 2},
-    {CAIRN_TYPE_UINT32, "uint32", 4},
-    {CAIRN_TYPE_UINT64, "uint64", 8},
-    {CAIRN_TYPE_FLOAT16, "float16", 2},
-    {CAIRN_TYPE_BFLOAT16, "bfloat16", 2},
-    {CAIRN_TYPE_FLOAT32, "float32", 4},
-    {CAIRN_TYPE_FLOAT64, "float64", 8},
-    {CAIRN_TYPE_FLOAT80, "float80", 16},
-    {CAIRN_TYPE_FLOAT128, "float128", 16},
-    {CAIRN_TYPE_COMPLEX64, "complex64", 8},
-    {CAIRN_TYPE_COMPLEX128, "complex128", 16},
-    {CAIRN_TYPE_COMPLEX_FLOAT80, "complex_float80", 32},
-    {CAIRN_TYPE_COMPLEX_FLOAT128, "complex_float128", 32},
-    {CAIRN_TYPE_LOGICAL8, "logical8", 1},
-    {CAIRN_TYPE_LOGICAL16, "logical16", 2},
-    {CAIRN_TYPE_LOGICAL32, "logical32", 4},
-    {CAIRN_TYPE_LOGICAL64, "logical64", 8},
-    {CAIRN_TYPE_CHARACTER, "character", 0},
-    {CAIRN_TYPE_OPAQUE, "opaque", 0},
+#define CAIRN_TYPE(NAME, name, number, size, ...) {number, #name, size},
+#include "cairn/types.def"
 };
 
 const TypeName* find_type(uint32_t type) {
@@ -139,10 +117,6 @@ std::string numbers_text(const std::vector<uint64_t>& numbers, const char* betwe
   for (const uint64_t number : numbers)
     text += (text.empty() ? "" : between) + std::to_string(number);
   return text;
-}
-
-std::string counted_kind_text(uint32_t kind) {
-  return kind == CAIRN_RAGGED ? "ragged" : kind == CAIRN_PARTICLES ? "particles" : "per_rank";
 }
 
 std::string shape_text(const std::vector<uint64_t>& shape) {
@@ -286,12 +260,12 @@ std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
     one.name = variable->name;
     one.type = variable->type;
     one.element_size = variable->element_size;
-    const bool is_known = variable->kind < CAIRN_RAGGED || variable->global[0] >= 0;
+    one.kind = variable->kind;
+    const bool is_known = !one.is_counted() || variable->global[0] >= 0;
     for (uint32_t k = 0; is_known && k < variable->dimensions; ++k)
       one.shape.push_back(static_cast<uint64_t>(variable->global[k]));
     one.is_required = (variable->flags & CAIRN_OPTIONAL) == 0;
     one.is_replicated = variable->kind == CAIRN_REPLICATED;
-    one.kind = variable->kind;
     if (variable->over != nullptr) one.over = variable->over;
     if (variable->key != nullptr) one.key = variable->key;
     one.attributes = copy_of(variable->attributes, variable->attribute_count);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pools/pool_handle.h"
+#include "sets/kinds.h"
 
 namespace cairn::cli {
 
@@ -34,8 +35,9 @@ struct CkptVariable {
   uint32_t kind = CAIRN_BLOCK;  // enum cairn_distribution_kind
   std::string over, key;        // of RAGGED and PARTICLES; "": it has none
 
+  [[nodiscard]] Counting counting() const { return facts_of(kind).counting; }
   // Each rank has any number of elements. The shape is empty if other hosts have some of them.
-  [[nodiscard]] bool is_counted() const { return kind >= CAIRN_RAGGED; }
+  [[nodiscard]] bool is_counted() const { return counting() != Counting::by_layout; }
   [[nodiscard]] uint64_t elements() const;
   // Null: it has none.
   [[nodiscard]] const CkptAttribute* attribute(const std::string& wanted) const;
@@ -109,8 +111,6 @@ std::string element_text(uint32_t type, uint64_t element_size);
 std::string ckpt_type_name(uint32_t type);
 uint32_t ckpt_type_size(uint32_t type);
 std::string numbers_text(const std::vector<uint64_t>& numbers, const char* between);
-// "ragged", "particles", "per_rank".
-std::string counted_kind_text(uint32_t kind);
 // "512 x 512"; "scalar".
 std::string shape_text(const std::vector<uint64_t>& shape);
 std::string attribute_text(const CkptAttribute& attribute);

@@ -184,18 +184,32 @@ CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
 
 /* clang-format off */
 enum cairn_type {
-  CAIRN_TYPE_INT8 = 1, CAIRN_TYPE_INT16 = 2, CAIRN_TYPE_INT32 = 3, CAIRN_TYPE_INT64 = 4,
-  CAIRN_TYPE_UINT8 = 5, CAIRN_TYPE_UINT16 = 6, CAIRN_TYPE_UINT32 = 7, CAIRN_TYPE_UINT64 = 8,
-  CAIRN_TYPE_FLOAT16 = 9, CAIRN_TYPE_BFLOAT16 = 10,
-  CAIRN_TYPE_FLOAT32 = 11, CAIRN_TYPE_FLOAT64 = 12,
+  /* begin: made from types.def by make_constants.py */
+  CAIRN_TYPE_INT8 = 1,
+  CAIRN_TYPE_INT16 = 2,
+  CAIRN_TYPE_INT32 = 3,
+  CAIRN_TYPE_INT64 = 4,
+  CAIRN_TYPE_UINT8 = 5,
+  CAIRN_TYPE_UINT16 = 6,
+  CAIRN_TYPE_UINT32 = 7,
+  CAIRN_TYPE_UINT64 = 8,
+  CAIRN_TYPE_FLOAT16 = 9,
+  CAIRN_TYPE_BFLOAT16 = 10,
+  CAIRN_TYPE_FLOAT32 = 11,
+  CAIRN_TYPE_FLOAT64 = 12,
   CAIRN_TYPE_FLOAT80 = 13, /* x87 extended in 16 bytes; the last six are stored as zero */
   CAIRN_TYPE_FLOAT128 = 14,
-  CAIRN_TYPE_COMPLEX64 = 17, CAIRN_TYPE_COMPLEX128 = 18, /* two FLOAT32, two FLOAT64 */
-  CAIRN_TYPE_COMPLEX_FLOAT80 = 19, CAIRN_TYPE_COMPLEX_FLOAT128 = 20,
-  CAIRN_TYPE_LOGICAL8 = 24, CAIRN_TYPE_LOGICAL16 = 25, /* true: as the writing language has it */
-  CAIRN_TYPE_LOGICAL32 = 26, CAIRN_TYPE_LOGICAL64 = 27,
+  CAIRN_TYPE_COMPLEX64 = 17, /* two FLOAT32 */
+  CAIRN_TYPE_COMPLEX128 = 18, /* two FLOAT64 */
+  CAIRN_TYPE_COMPLEX_FLOAT80 = 19, /* two FLOAT80 */
+  CAIRN_TYPE_COMPLEX_FLOAT128 = 20, /* two FLOAT128 */
+  CAIRN_TYPE_LOGICAL8 = 24, /* true: as the writing language has it */
+  CAIRN_TYPE_LOGICAL16 = 25,
+  CAIRN_TYPE_LOGICAL32 = 26,
+  CAIRN_TYPE_LOGICAL64 = 27,
   CAIRN_TYPE_CHARACTER = 28, /* element_size bytes each, not terminated */
-  CAIRN_TYPE_OPAQUE = 29     /* element_size bytes each: structures of the program */
+  CAIRN_TYPE_OPAQUE = 29 /* element_size bytes each: structures of the program */
+  /* end: made from types.def */
 };
 /* clang-format on */
 
@@ -214,20 +228,28 @@ typedef struct cairn_array {
   int64_t stride[CAIRN_MAX_DIMENSIONS]; /* bytes, may be negative; all 0: contiguous */
 } cairn_array;
 
+/* Kinds of a cairn_distribution. Those from RAGGED on are arrays of one dimension of which each
+ * rank has any number of elements, another one in each version. A restart finds out how many a rank
+ * gets: the getter is told by extent[0] and makes room. Without a getter the array has to have that
+ * many (-EMSGSIZE). */
 enum cairn_distribution_kind {
-  CAIRN_REPLICATED = 1, /* all ranks hold the same; rank 0's is kept */
-  CAIRN_BLOCK = 2,      /* a box of a global array; counts are the extents less the halo */
-  CAIRN_DARRAY = 4,     /* block-cyclic: a global array dealt out to a grid of processes, as by
-                         * MPI_Type_create_darray and in ScaLAPACK */
-  /* Arrays of one dimension of which each rank has any number of elements, another one in each
-   * version. A restart finds out how many a rank gets: the getter is told by extent[0] and makes
-   * room. Without a getter the array has to have that many (-EMSGSIZE). */
-  CAIRN_RAGGED = 5,    /* a list of values for each element of the integer variable `over`, in
-                        * the order in which the rank's memory has those; a rank gets those of its
-                        * own */
-  CAIRN_PARTICLES = 6, /* on another number of ranks they are dealt out in order of ranks, or with
-                        * `over` and `key` to the ranks whose block has their cells */
-  CAIRN_PER_RANK = 7   /* rank r gets those of rank r; further ranks get none */
+  /* begin: made from kinds.def by make_constants.py */
+  /* All ranks hold the same; rank 0's is kept. */
+  CAIRN_REPLICATED = 1,
+  /* A box of a global array; counts are the extents less the halo. */
+  CAIRN_BLOCK = 2,
+  /* Block-cyclic: a global array dealt out to a grid of processes, as by MPI_Type_create_darray
+   * and in ScaLAPACK. */
+  CAIRN_DARRAY = 4,
+  /* A list of values for each element of the integer variable `over`, in the order in which the
+   * rank's memory has those; a rank gets those of its own. */
+  CAIRN_RAGGED = 5,
+  /* On another number of ranks they are dealt out in order of ranks, or with `over` and `key`
+   * to the ranks whose block has their cells. */
+  CAIRN_PARTICLES = 6,
+  /* Rank r gets those of rank r; further ranks get none. */
+  CAIRN_PER_RANK = 7
+  /* end: made from kinds.def */
 };
 #define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
 #define CAIRN_OWNER_HIGHEST_RANK 2U

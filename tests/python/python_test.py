@@ -25,7 +25,7 @@ os.environ.setdefault("CAIRN_LIBRARY",
                       str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
 
 import cairn  # noqa: E402
-from cairn import _library, _types  # noqa: E402
+from cairn import _distributions, _library, _types  # noqa: E402
 
 try:
     import numpy
@@ -60,8 +60,9 @@ class Structures(unittest.TestCase):
             "CAIRN_DROP_LAST": _library.DROP_LAST, "CAIRN_READ_CYCLIC": _library.READ_CYCLIC,
             "CAIRN_READ_VERIFY_ALL": _library.READ_VERIFY_ALL,
             "CAIRN_ARRAY_TO_FILL": _library.TO_FILL, "CAIRN_OPTIONAL": _library.OPTIONAL,
-            "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
-            "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS
+            "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _distributions.REPLICATED,
+            "CAIRN_BLOCK": _distributions.BLOCK, "CAIRN_DARRAY": _distributions.DARRAY,
+            "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS
         })
         for name, number in numbers.items():
             lines.append(f'printf("%lld\\n", (long long)({name}));')

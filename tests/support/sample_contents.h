@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/array/box_table.h"
 #include "checkpoint/layout/contents.h"
+#include "support/made_decompositions.h"
 
 namespace cairn::checkpoint {
 
@@ -21,7 +23,7 @@ inline Decomposition cut_evenly(uint32_t ranks, uint64_t extent, uint64_t column
     append_box(&entries, rank, {2, {from, 0}, {count, columns}});
     from += count;
   }
-  auto made = Decomposition::make_boxes(ranks, {2, {}, {extent, columns}}, Owner::nobody, entries);
+  auto made = make_boxes(ranks, {2, {}, {extent, columns}}, Owner::nobody, entries);
   EXPECT_TRUE(made.ok()) << last_detail();
   return std::move(*made);
 }
@@ -42,7 +44,7 @@ struct SampleContents {
     variable.type = type;
     variable.element_size = size;
     variable.decomposition = decomposition.hash();
-    variable.dimensions = is_counted(decomposition.kind()) ? 1 : decomposition.dimensions();
+    variable.dimensions = decomposition.is_counted() ? 1 : decomposition.dimensions();
     variable.order = plain_order();
     definition.variables.push_back(std::move(variable));
     return definition.variables.back();
@@ -70,10 +72,10 @@ inline SampleContents sample_contents() {
   SampleContents sample;
   sample.definition.ranks = ranks;
   sample.decompositions.reserve(8);
-  const auto replicated = Decomposition::make_replicated(ranks, {1, {}, {5}});
-  const auto scalar = Decomposition::make_replicated(ranks, {});
-  const auto particles = Decomposition::make_counted(DecompositionKind::particles, ranks);
-  const auto ragged = Decomposition::make_counted(DecompositionKind::ragged, ranks);
+  const auto replicated = make_replicated(ranks, {1, {}, {5}});
+  const auto scalar = make_replicated(ranks, {});
+  const auto particles = make_counted(DecompositionKind::particles, ranks);
+  const auto ragged = make_counted(DecompositionKind::ragged, ranks);
   EXPECT_TRUE(replicated.ok() && scalar.ok() && particles.ok() && ragged.ok());
   const Decomposition& cells = sample.add(cut_evenly(ranks, 6, 3000));
   sample.define("u", Type::float64, 8, cells).halo_low = {1, 2};

@@ -15,17 +15,19 @@
 docs/user/python.md says how to use it, and cairn/checkpoint.h what each call promises.
 """
 
+from . import _distributions
 from ._arrays import Counted
 from ._checkpoint import Checkpoint, Handle, Owner
-from ._darray import Darray, Distribute
-from ._info import Info, Kind, Level, Progress, Survives, Variable
+from ._distributions import *
+from ._info import Info, Level, Progress, Survives, Variable
 from ._library import Error
 from ._types import Type
 
 __all__ = [
-    "Checkpoint", "Counted", "Darray", "Distribute", "Error", "Handle", "Info", "Kind", "Level",
-    "Owner", "Progress", "Survives", "Type", "Variable", "version"
+    "Checkpoint", "Counted", "Error", "Handle", "Info", "Level", "Owner", "Progress", "Survives",
+    "Type", "Variable", "version"
 ]
+__all__ += _distributions.__all__
 
 __version__: str  # version(), once asked for
 

@@ -10,11 +10,11 @@ import os
 import warnings
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
-from . import _library
+from . import _distributions, _library
 from ._arrays import Counted, Memory
 from ._attributes import Attributes
-from ._darray import Darray
-from ._info import Info, Kind, Level, Progress, Variable, info_of, progress_of, variable_of
+from ._distributions import Darray, Kind
+from ._info import Info, Level, Progress, Variable, info_of, progress_of, variable_of
 from ._library import Error
 from ._types import Type
 
@@ -179,7 +179,7 @@ class Checkpoint:
             memory = Memory(array if get is None else get(None) if asks else get(), type)
         except TypeError as error:
             raise TypeError(f"variable '{name}': expected an array: {error}") from error
-        where = _library.made(_library.Distribution, kind=_library.REPLICATED)
+        where = _library.made(_distributions.Distribution, kind=_distributions.REPLICATED)
         if kind is not None:
             if any(given is not None for given in (shape, offset, halo, axis, owner, darray)):
                 raise ValueError(
@@ -194,7 +194,6 @@ class Checkpoint:
         elif shape is not None:
             self._place(where, memory, shape, offset, halo, axis, owner)
             if darray is not None:
-                where.kind = _library.DARRAY
                 darray.store(where, len(memory.shape))
         elif any(given is not None for given in (offset, halo, axis, owner, darray)):
             raise ValueError("offset, halo, axis, owner and darray need a shape")
@@ -229,7 +228,7 @@ class Checkpoint:
         return kept
 
     @staticmethod
-    def _place(where: _library.Distribution, memory: Memory, shape: Sequence[int],
+    def _place(where: _distributions.Distribution, memory: Memory, shape: Sequence[int],
                offset: Optional[Sequence[int]], halo: Optional[Sequence[Union[int, tuple[int,
                                                                                          int]]]],
                axis: Optional[Sequence[int]], owner: Optional[Owner]) -> None:
@@ -239,7 +238,7 @@ class Checkpoint:
             if values is not None and len(values) != dimensions:
                 raise ValueError(
                     f"{word}: expected {dimensions} numbers, one for each dimension of the array")
-        where.kind = _library.BLOCK
+        where.kind = _distributions.BLOCK
         where.owner = owner or 0
         for k in range(dimensions):
             getattr(where, "global")[k] = shape[k]

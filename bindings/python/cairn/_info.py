@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from . import _library
 from ._attributes import attributes_of
+from ._distributions import Kind
 from ._types import Type, dtype_text
 
 
@@ -25,15 +26,6 @@ class Survives(enum.IntFlag):
     POWER = 2
     NODE = 4
     POOLS = 8
-
-
-class Kind(enum.IntEnum):
-    """Of arrays of which each rank has any number of elements, another one in each version."""
-
-    RAGGED = 5  # a list of values for each element of the integer variable `over`
-    # dealt out in order of ranks, or with `over` and `key` to the ranks that have their cells
-    PARTICLES = 6
-    PER_RANK = 7  # rank r gets those of rank r
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,10 +3,11 @@
 import ctypes
 import os
 import pathlib
-from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_uint8,
-                    c_uint16, c_uint32, c_uint64, c_void_p)
+from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_uint32,
+                    c_uint64, c_void_p)
 
-MAX_DIMENSIONS = 15
+from ._distributions import MAX_DIMENSIONS, Distribution
+
 NO_COMMUNICATOR = -2**31
 LATEST = -2**63
 FRESH = 1
@@ -20,7 +21,6 @@ OPTIONAL = 1
 READ_HALO, READ_CYCLIC, READ_VERIFY_ALL = 1, 2, 4
 DROP_LAST = 1
 TO_FILL = 2
-REPLICATED, BLOCK, DARRAY = 1, 2, 4
 
 
 class Options(Structure):
@@ -38,17 +38,6 @@ class Array(Structure):
     _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64),
                 ("dimensions", c_uint32), ("flags", c_uint32), ("base", c_void_p),
                 ("extent", c_int64 * MAX_DIMENSIONS), ("stride", c_int64 * MAX_DIMENSIONS)]
-
-
-class Distribution(Structure):
-    _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32),
-                ("rank_order", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
-                ("offset", c_int64 * MAX_DIMENSIONS), ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)),
-                ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
-                ("axis", c_uint8 * (MAX_DIMENSIONS + 1)), ("over", c_char_p), ("key", c_char_p),
-                ("processes", c_uint32 * (MAX_DIMENSIONS + 1)),
-                ("distribute", c_uint32 * (MAX_DIMENSIONS + 1)),
-                ("block", c_int64 * MAX_DIMENSIONS)]
 
 
 Getter = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(Array))

@@ -7,6 +7,7 @@ import re
 class Type(enum.IntEnum):
     """enum cairn_type."""
 
+    # begin: made from types.def by make_constants.py
     INT8 = 1
     INT16 = 2
     INT32 = 3
@@ -31,6 +32,7 @@ class Type(enum.IntEnum):
     LOGICAL64 = 27
     CHARACTER = 28
     OPAQUE = 29
+    # end: made from types.def
 
 
 # By numpy's kind and size. Its long double is the x87's, where it has 16 bytes.

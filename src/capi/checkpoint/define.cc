@@ -37,80 +37,22 @@ Result<ckpt::ArrayShape> shape_of(const cairn_array& array,
 
 namespace {
 
-Status put_kind(const cairn_distribution& distribution, ckpt::Definition* definition) {
-  switch (distribution.kind) {
-    case CAIRN_REPLICATED:
-      definition->kind = ckpt::DecompositionKind::replicated;
-      if (distribution.owner != 0) return fail(EINVAL, "an owner rule is for blocks");
-      return Status();
-    case CAIRN_BLOCK:
-      definition->kind = ckpt::DecompositionKind::boxes;
-      if (distribution.owner > CAIRN_OWNER_HIGHEST_RANK)
-        return fail(EINVAL, "invalid owner rule %u", distribution.owner);
-      definition->owner = static_cast<ckpt::Owner>(distribution.owner);
-      return Status();
-    case CAIRN_DARRAY:
-      definition->kind = ckpt::DecompositionKind::darray;
-      if (distribution.owner != 0) return fail(EINVAL, "an owner rule is for blocks");
-      return Status();
-    case CAIRN_RAGGED:
-    case CAIRN_PARTICLES:
-    case CAIRN_PER_RANK:
-      definition->kind = static_cast<ckpt::DecompositionKind>(distribution.kind);
-      if (distribution.owner != 0) return fail(EINVAL, "an owner rule is for blocks");
-      if (distribution.over != nullptr) definition->over = distribution.over;
-      if (distribution.key != nullptr) definition->key = distribution.key;
-      return Status();
-    default:
-      return fail(EINVAL, "distribution of unknown kind %u", distribution.kind);
-  }
-}
-
-Status put_boxes(const cairn_distribution& distribution, ckpt::Definition* definition) {
-  const ckpt::ArrayView& view = definition->place.view;
-  const unsigned d = view.dimensions();
-  definition->whole.dimensions = definition->box.dimensions = d;
-  const auto is_zero = [](int64_t value) { return value == 0; };
-  const bool is_implied = definition->kind == ckpt::DecompositionKind::replicated &&
-                          std::all_of(distribution.global, distribution.global + d, is_zero);
-  for (unsigned k = 0; k < d; ++k) {
-    if (distribution.global[k] < 0 || distribution.offset[k] < 0)
-      return fail(EINVAL, "global extent or offset of dimension %u is negative", k);
-    definition->whole.count[k] =
-        is_implied ? view.counts()[k] : static_cast<uint64_t>(distribution.global[k]);
-    definition->box.offset[k] = static_cast<uint64_t>(distribution.offset[k]);
-  }
-  return Status();
-}
-
-// All ranks say it alike, as ranks that mean the same may not have.
-Status put_darray(const cairn_distribution& distribution, ckpt::Definition* definition) {
-  ckpt::Darray darray;
-  darray.dimensions = definition->whole.dimensions;
-  darray.rank_order = distribution.rank_order;
-  for (unsigned k = 0; k < darray.dimensions; ++k) {
-    if (distribution.offset[k] != 0)
-      return fail(EINVAL, "dimension %u: an offset is for blocks (CAIRN_BLOCK)", k);
-    if (distribution.block[k] < 0)
-      return fail(EINVAL, "dimension %u: blocks of %lld elements", k,
-                  static_cast<long long>(distribution.block[k]));
-    // Of a dimension that is not distributed the length says nothing.
-    const bool is_whole = distribution.distribute[k] == CAIRN_DISTRIBUTE_NONE;
-    darray.along[k] = {distribution.processes[k], distribution.distribute[k],
-                       is_whole ? 0 : static_cast<uint64_t>(distribution.block[k])};
-  }
-  if (darray.dimensions == 0) return fail(EINVAL, "a scalar is not dealt out; CAIRN_REPLICATED");
-  if (!volume(definition->whole)) return fail(EOVERFLOW, "more than 2^62 elements");
-  CAIRN_TRY(darray.check(definition->whole));
-  definition->darray = darray.canonical(definition->whole);
-  return Status();
+ckpt::GivenDistribution given_by(const cairn_distribution& distribution) {
+  ckpt::GivenDistribution given;
+  given.owner = distribution.owner;
+  given.rank_order = distribution.rank_order;
+#define CAIRN_KIND_ARGUMENT(type, name) \
+  std::copy_n(distribution.name, ckpt::max_dimensions, given.name.begin());
+#include "cairn/kinds.def"
+  return given;
 }
 
 // Asks the program where the array is.
 Result<ckpt::ArrayPlace> ask_getter(cairn_array_getter getter, void* context, cairn_array array,
                                     const cairn_distribution& distribution, ckpt::ArrayUse use,
                                     uint64_t count) {
-  if (distribution.kind >= CAIRN_RAGGED && use == ckpt::ArrayUse::to_fill)
+  CAIRN_TRY_ASSIGN(kind, ckpt::kind_given_as(distribution.kind));
+  if (ckpt::is_counted(kind) && use == ckpt::ArrayUse::to_fill)
     array.extent[0] = static_cast<int64_t>(count);
   const int result = getter(context, static_cast<int>(use), &array);
   if (result < 0) return fail(-result, "its getter failed");
@@ -148,13 +90,14 @@ Result<ckpt::Definition> make_definition(const cairn_array& array,
                                          const cairn_distribution& distribution,
                                          const cairn_definition& more) {
   ckpt::Definition definition;
-  CAIRN_TRY(put_kind(distribution, &definition));
+  CAIRN_TRY_ASSIGN(kind, ckpt::kind_given_as(distribution.kind));
+  definition.kind = kind;
   CAIRN_TRY_ASSIGN(shape, cairn::capi::shape_of(array, &distribution));
   CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
   definition.place = {view, static_cast<uint8_t*>(array.base)};
-  if (!ckpt::is_counted(definition.kind)) CAIRN_TRY(put_boxes(distribution, &definition));
-  if (definition.kind == ckpt::DecompositionKind::darray)
-    CAIRN_TRY(put_darray(distribution, &definition));
+  CAIRN_TRY(definition.distribution().take(given_by(distribution), view, &definition));
+  if (definition.is_counted() && distribution.over != nullptr) definition.over = distribution.over;
+  if (definition.is_counted() && distribution.key != nullptr) definition.key = distribution.key;
   CAIRN_TRY(put_more(more, array, distribution, &definition));
   return definition;
 }

@@ -14,23 +14,6 @@ namespace ckpt = cairn::checkpoint;
 
 namespace {
 
-uint32_t kind_of(ckpt::DecompositionKind kind) {
-  switch (kind) {
-    case ckpt::DecompositionKind::replicated:
-      return CAIRN_REPLICATED;
-    case ckpt::DecompositionKind::darray:
-      return CAIRN_DARRAY;
-    case ckpt::DecompositionKind::ragged:
-      return CAIRN_RAGGED;
-    case ckpt::DecompositionKind::particles:
-      return CAIRN_PARTICLES;
-    case ckpt::DecompositionKind::per_rank:
-      return CAIRN_PER_RANK;
-    default:
-      return CAIRN_BLOCK;
-  }
-}
-
 // `elements`: of a variable of which ranks have any number.
 cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::Variable& variable,
                                    uint64_t elements) {
@@ -40,11 +23,11 @@ cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::V
   described.type = static_cast<uint32_t>(variable.type);
   described.element_size = variable.element_size;
   described.flags = variable.is_required ? 0U : CAIRN_OPTIONAL;
-  described.kind = kind_of(decomposition.kind());
+  described.kind = static_cast<uint32_t>(ckpt::given_kind(decomposition.kind()));
   described.dimensions = decomposition.dimensions();
   for (unsigned k = 0; k < described.dimensions; ++k)
     described.global[k] = static_cast<int64_t>(decomposition.whole().count[k]);
-  if (is_counted(decomposition.kind())) {
+  if (decomposition.is_counted()) {
     described.dimensions = 1;
     described.global[0] = static_cast<int64_t>(elements);
   }

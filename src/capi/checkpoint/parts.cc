@@ -86,7 +86,7 @@ Result<Found> find_variable(cairn_checkpoint* checkpoint, int64_t version, const
   const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
   Found found{stored, *index, stored->contents().layout().variable(*index), false};
-  found.is_counted = is_counted(stored->contents().decomposition_of(found.variable).kind());
+  found.is_counted = stored->contents().is_counted(found.variable);
   return found;
 }
 
@@ -151,7 +151,7 @@ Status read_lists(cairn_checkpoint* checkpoint, int64_t version, const char* nam
   CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
   CAIRN_TRY_ASSIGN(found, find_variable(checkpoint, version, name));
   const ckpt::Contents& contents = found.stored->contents();
-  if (contents.decomposition_of(found.variable).kind() != ckpt::DecompositionKind::ragged)
+  if (contents.decomposition_of(found.variable).counting() != ckpt::Counting::by_lists)
     return fail(EINVAL, "it has no lists of cells");
   if (found.variable.type != view.type() || found.variable.element_size != view.element_size())
     return fail(EINVAL, "the array is of another type");

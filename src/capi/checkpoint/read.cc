@@ -123,7 +123,7 @@ Status count_elements(cairn_checkpoint* checkpoint, int64_t version, const char*
   const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
   const ckpt::Variable variable = stored->contents().layout().variable(*index);
-  if (!is_counted(stored->contents().decomposition_of(variable).kind()))
+  if (!stored->contents().is_counted(variable))
     return fail(EINVAL, "its array has a fixed number of elements");
   if (capacity < stored->version().ranks)
     return fail(EMSGSIZE, "%u ranks wrote the version; there is room for %u",
@@ -142,7 +142,7 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
   const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
   const ckpt::Variable variable = stored->contents().layout().variable(*index);
-  const bool counts = is_counted(stored->contents().decomposition_of(variable).kind());
+  const bool counts = stored->contents().is_counted(variable);
   ckpt::Box whole = stored->contents().decomposition_of(variable).whole();
   if (counts) {
     CAIRN_TRY_ASSIGN(line, find_line(checkpoint, stored, *index));

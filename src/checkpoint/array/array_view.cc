@@ -129,4 +129,9 @@ Runs ArrayView::part(const Places& offset, const Extents& count, const Order& or
   return Runs(what, element_size_);
 }
 
+bool has_counts(const ArrayView& view, const Box& box) {
+  return view.dimensions() == box.dimensions &&
+         std::equal(box.count.begin(), box.count.begin() + box.dimensions, view.counts().begin());
+}
+
 }  // namespace cairn::checkpoint

@@ -65,4 +65,9 @@ class ArrayView {
   Order order_{};
 };
 
+// Returns a box of the elements without halo, at 0.
+inline Box counts_of(const ArrayView& view) { return {view.dimensions(), {}, view.counts()}; }
+// Returns true if the array has as many elements without halo as the box in each dimension.
+bool has_counts(const ArrayView& view, const Box& box);
+
 }  // namespace cairn::checkpoint

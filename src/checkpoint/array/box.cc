@@ -54,4 +54,11 @@ std::string shown(const Box& box) {
   return text + "]";
 }
 
+std::string shown_counts(unsigned dimensions, const Extents& counts) {
+  std::string text;
+  for (unsigned k = 0; k < dimensions; ++k)
+    text += (k == 0 ? "" : " x ") + std::to_string(counts[k]);
+  return text.empty() ? "a scalar" : text;
+}
+
 }  // namespace cairn::checkpoint

@@ -41,5 +41,7 @@ bool contains(const Box& outer, const Box& inner);
 
 // Formats a box for messages: "[0:4, 16:32]", ends excluded.
 std::string shown(const Box& box);
+// Formats extents for messages: "4 x 5", or "a scalar".
+std::string shown_counts(unsigned dimensions, const Extents& counts);
 
 }  // namespace cairn::checkpoint

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/status.h"
 #include "checkpoint/array/box.h"
@@ -46,5 +47,8 @@ struct Darray {
 
   friend bool operator==(const Darray&, const Darray&) = default;
 };
+
+// Encodes it as DistributedArray::arguments.
+std::vector<uint8_t> encode_arguments(const Darray& darray);
 
 }  // namespace cairn::checkpoint

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/array/decomposition.h"
+#include "support/made_decompositions.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -165,7 +165,7 @@ TEST(Darray, HoldersAreTheRanksThatMeetASection) {
     Darray stored = darray_of({draw(rows), draw(columns)}, random() % 2);
     if (rows == 1) stored.along[0].argument = 0;
     if (columns == 1) stored.along[1].argument = 0;
-    const auto made = Decomposition::make_darray(rows * columns, whole, stored);
+    const auto made = make_darray(rows * columns, whole, stored);
     ASSERT_TRUE(made.ok()) << last_detail();
     const Darray other = darray_of({draw(3), draw(2)});
     for (uint32_t rank = 0; rank < 6; ++rank) {

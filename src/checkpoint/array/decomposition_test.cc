@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/array/box_table.h"
 #include "checkpoint/record/head.h"
 #include "checkpoint/record/records.h"
+#include "support/made_decompositions.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -26,7 +28,7 @@ Box whole(uint64_t rows, uint64_t columns) { return {2, {}, {rows, columns}}; }
 Result<Decomposition> made(uint32_t ranks, const Box& array,
                            const std::vector<std::pair<uint32_t, Box>>& boxes,
                            Owner owner = Owner::nobody) {
-  return Decomposition::make_boxes(ranks, array, owner, entries_of(boxes));
+  return make_boxes(ranks, array, owner, entries_of(boxes));
 }
 
 // The boxes of ranks 0 to 3 form a windmill, which is not a grid.
@@ -54,9 +56,9 @@ std::vector<std::pair<std::string, Decomposition>> samples() {
     EXPECT_TRUE(sample.ok()) << name << ": " << last_detail();
     if (sample.ok()) all.emplace_back(name, std::move(*sample));
   };
-  add("replicated", Decomposition::make_replicated(4, whole(3, 2)));
-  add("scalar", Decomposition::make_replicated(4, {}));
-  add("ragged", Decomposition::make_counted(Kind::ragged, 4));
+  add("replicated", make_replicated(4, whole(3, 2)));
+  add("scalar", make_replicated(4, {}));
+  add("ragged", make_counted(Kind::ragged, 4));
   add("even grid", made(2, whole(5, 4), {{0, {2, {0, 0}, {3, 4}}}, {1, {2, {3, 0}, {2, 4}}}}));
   add("listed grid", made(2, whole(5, 4), {{0, {2, {0, 0}, {1, 4}}}, {1, {2, {1, 0}, {4, 4}}}}));
   add("boxes", made(6, whole(5, 5), windmill));
@@ -65,9 +67,9 @@ std::vector<std::pair<std::string, Decomposition>> samples() {
   add("nothing", made(2, whole(0, 4), {}));
   // Blocks of two rows, and one column each.
   Darray cyclic{2, 0, {DarrayRecord{2, 2, 2}, DarrayRecord{3, 2, 0}}};
-  add("darray", Decomposition::make_darray(6, whole(5, 4), cyclic));
+  add("darray", make_darray(6, whole(5, 4), cyclic));
   cyclic = {3, 1, {DarrayRecord{2, 1, 0}, DarrayRecord{1, 3, 0}, DarrayRecord{2, 2, 4}}};
-  add("fortran darray", Decomposition::make_darray(4, {3, {}, {3, 2, 9}}, cyclic));
+  add("fortran darray", make_darray(4, {3, {}, {3, 2, 9}}, cyclic));
   return all;
 }
 
@@ -91,11 +93,11 @@ TEST(Decomposition, FindsGridsInBoxes) {
 }
 
 TEST(Decomposition, OfAReplicatedArrayRankZeroIsStored) {
-  const auto sample = Decomposition::make_replicated(4, whole(3, 2));
+  const auto sample = make_replicated(4, whole(3, 2));
   ASSERT_TRUE(sample.ok());
   EXPECT_EQ(sample->elements_of(0), 6U);
   EXPECT_EQ(sample->elements_of(1), 0U);
-  const auto scalar = Decomposition::make_replicated(4, {});
+  const auto scalar = make_replicated(4, {});
   ASSERT_TRUE(scalar.ok());
   EXPECT_EQ(scalar->elements_of(0), 1U);
   EXPECT_EQ(scalar->elements_of(3), 0U);
@@ -114,7 +116,7 @@ uint64_t elements_in_both(const Section& part, const Box& box) {
 TEST(Decomposition, HoldersOfABoxAreTheRanksThatMeetIt) {
   std::mt19937 random(31);
   for (const auto& [name, sample] : samples()) {
-    if (is_counted(sample.kind()) || sample.dimensions() != 2 || is_empty(sample.whole())) continue;
+    if (sample.is_counted() || sample.dimensions() != 2 || is_empty(sample.whole())) continue;
     for (int round = 0; round < 200; ++round) {
       Box wanted{2, {}, {}};
       for (size_t k = 0; k < 2; ++k) {
@@ -157,12 +159,12 @@ TEST(Decomposition, WhereBoxesOverlapTheOwnersPartComesLast) {
 TEST(Decomposition, ADarrayIsStoredOnceForOneMeaning) {
   const Darray by_default{2, 1, {DarrayRecord{2, 1, 0}, DarrayRecord{1, 3, 0}}};
   const Darray spelt_out{2, 0, {DarrayRecord{2, 2, 3}, DarrayRecord{1, 2, 7}}};
-  const auto a = Decomposition::make_darray(2, whole(5, 4), by_default);
-  const auto b = Decomposition::make_darray(2, whole(5, 4), spelt_out);
+  const auto a = make_darray(2, whole(5, 4), by_default);
+  const auto b = make_darray(2, whole(5, 4), spelt_out);
   ASSERT_TRUE(a.ok() && b.ok()) << last_detail();
   EXPECT_EQ(a->hash(), b->hash());
-  EXPECT_EQ(Decomposition::make_darray(3, whole(5, 4), by_default).code(), EINVAL);
-  EXPECT_EQ(Decomposition::make_darray(2, {1, {}, {5}}, by_default).code(), EINVAL);
+  EXPECT_EQ(make_darray(3, whole(5, 4), by_default).code(), EINVAL);
+  EXPECT_EQ(make_darray(2, {1, {}, {5}}, by_default).code(), EINVAL);
 }
 
 TEST(Decomposition, SaysWhichRanksDoNotTile) {
@@ -191,7 +193,7 @@ TEST(Decomposition, RefusesBadBoxes) {
       << "an empty box";
   EXPECT_EQ(made(0, whole(4, 4), {}).code(), EINVAL);
   EXPECT_EQ(made(1, whole(uint64_t{1} << 40, uint64_t{1} << 40), {}).code(), EOVERFLOW);
-  EXPECT_EQ(Decomposition::make_boxes(1, {}, Owner::nobody, {}).code(), EINVAL);
+  EXPECT_EQ(make_boxes(1, {}, Owner::nobody, {}).code(), EINVAL);
 }
 
 // Sets each byte of each record to some values, under a valid checksum. The record is refused, or
@@ -208,7 +210,7 @@ TEST(Decomposition, ForgedRecordsAreRefusedOrSound) {
           ASSERT_EQ(forged.code(), EUCLEAN) << name << " byte " << at;
           continue;
         }
-        if (is_counted(forged->kind()) || forged->owner() != Owner::nobody) continue;
+        if (forged->is_counted() || forged->owner() != Owner::nobody) continue;
         if (forged->ranks() > 1000) continue;
         uint64_t elements = 0;
         for (uint32_t rank = 0; rank < forged->ranks(); ++rank)

@@ -8,6 +8,7 @@
 
 #include "checkpoint/array/box.h"
 #include "checkpoint/array/box_table.h"
+#include "checkpoint/array/distribution.h"
 #include "checkpoint/array/runs.h"
 
 namespace cairn::checkpoint {
@@ -35,5 +36,7 @@ struct Grid {
 
 // Returns the grid that the boxes of ranks 0, 1, ... form in this order, if they form one.
 std::optional<Grid> find_grid(const BoxTable& boxes, const Extents& extents);
+// Returns what a record of the kind `grid` stores.
+DecompositionBody encode_grid(const Grid& grid);
 
 }  // namespace cairn::checkpoint

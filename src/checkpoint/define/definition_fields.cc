@@ -6,6 +6,30 @@
 
 namespace cairn::checkpoint {
 
+namespace {
+
+struct SharedFields {
+  uint8_t kind;
+  uint8_t owner;
+  uint8_t type;
+  uint8_t is_required;
+  uint32_t dimensions;
+  uint64_t element_size;
+  uint64_t extent[max_dimensions];
+};
+
+void append_bytes(std::vector<uint8_t>* bytes, const std::vector<uint8_t>& more) {
+  append(bytes, static_cast<uint64_t>(more.size()));
+  bytes->insert(bytes->end(), more.begin(), more.end());
+}
+
+std::vector<uint8_t> take_bytes(BoundedReader* reader) {
+  const std::string_view bytes = reader->text(reader->take<uint64_t>());
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
 std::vector<uint8_t> encode_shared(const std::string& name, const Definition& one) {
   std::vector<uint8_t> bytes;
   append_text(&bytes, name);
@@ -14,17 +38,16 @@ std::vector<uint8_t> encode_shared(const std::string& name, const Definition& on
   fields.owner = static_cast<uint8_t>(one.owner);
   fields.type = static_cast<uint8_t>(one.place.view.type());
   fields.is_required = one.is_required ? 1 : 0;
-  fields.dimensions = is_counted(one.kind) ? 1 : one.whole.dimensions;
+  fields.dimensions = one.whole.dimensions;
   fields.element_size = one.place.view.element_size();
   std::copy(one.whole.count.begin(), one.whole.count.end(), fields.extent);
-  fields.darray = one.darray;
   append(&bytes, fields);
+  append_bytes(&bytes, one.arguments);
   append(&bytes, static_cast<uint64_t>(one.aliases.size()));
   for (const std::string& alias : one.aliases) append_text(&bytes, alias);
   append_text(&bytes, one.over);
   append_text(&bytes, one.key);
-  append(&bytes, static_cast<uint64_t>(one.attributes.size()));
-  bytes.insert(bytes.end(), one.attributes.begin(), one.attributes.end());
+  append_bytes(&bytes, one.attributes);
   return bytes;
 }
 
@@ -40,31 +63,32 @@ OwnFields own_fields(const Definition& one) {
   return own;
 }
 
-Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields) {
+Result<SharedDefinition> parse_shared(std::string_view bytes) {
   BoundedReader reader(bytes.data(), bytes.size());
-  variable->name = reader.text(reader.take<uint64_t>());
-  *fields = reader.take<SharedFields>();
-  variable->type = static_cast<Type>(fields->type);
-  variable->is_required = fields->is_required != 0;
-  variable->element_size = fields->element_size;
-  variable->dimensions = fields->dimensions;
+  SharedDefinition one;
+  VariableDefinition& variable = one.variable;
+  variable.name = reader.text(reader.take<uint64_t>());
+  const auto fields = reader.take<SharedFields>();
+  one.array.kind = static_cast<DecompositionKind>(fields.kind);
+  one.array.owner = static_cast<Owner>(fields.owner);
+  one.array.whole.dimensions = fields.dimensions;
+  std::copy(std::begin(fields.extent), std::end(fields.extent), one.array.whole.count.begin());
+  one.array.arguments = take_bytes(&reader);
+  variable.type = static_cast<Type>(fields.type);
+  variable.is_required = fields.is_required != 0;
+  variable.element_size = fields.element_size;
+  variable.dimensions = is_counted(one.array.kind) ? 1 : fields.dimensions;
   const auto aliases = reader.take<uint64_t>();
   for (uint64_t i = 0; i < aliases && reader.ok(); ++i)
-    variable->aliases.emplace_back(reader.text(reader.take<uint64_t>()));
-  variable->over = reader.text(reader.take<uint64_t>());
-  variable->key = reader.text(reader.take<uint64_t>());
-  const std::string_view attributes = reader.text(reader.take<uint64_t>());
-  variable->attributes.assign(attributes.begin(), attributes.end());
-  if (!reader.ok() || fields->dimensions > max_dimensions ||
-      fields->darray.dimensions > max_dimensions)
+    variable.aliases.emplace_back(reader.text(reader.take<uint64_t>()));
+  variable.over = reader.text(reader.take<uint64_t>());
+  variable.key = reader.text(reader.take<uint64_t>());
+  variable.attributes = take_bytes(&reader);
+  const Distribution* const distribution = find_distribution(fields.kind);
+  if (!reader.ok() || fields.dimensions > max_dimensions || distribution == nullptr ||
+      !distribution->is_sound(one.array.arguments))
     return fail(EINVAL, "definitions are cut off");
-  return Status();
-}
-
-Box whole_of(const SharedFields& fields) {
-  Box whole{fields.dimensions, {}, {}};
-  std::copy(std::begin(fields.extent), std::end(fields.extent), whole.count.begin());
-  return whole;
+  return one;
 }
 
 }  // namespace cairn::checkpoint

@@ -13,15 +13,10 @@
 
 namespace cairn::checkpoint {
 
-struct SharedFields {
-  uint8_t kind;
-  uint8_t owner;
-  uint8_t type;
-  uint8_t is_required;
-  uint32_t dimensions;
-  uint64_t element_size;
-  uint64_t extent[max_dimensions];
-  Darray darray;
+// A variable as all ranks must define it; of `array` only what they must agree on.
+struct SharedDefinition {
+  VariableDefinition variable;
+  DistributedArray array;
 };
 
 struct OwnFields {
@@ -49,7 +44,6 @@ inline void append_text(std::vector<uint8_t>* bytes, std::string_view text) {
 std::vector<uint8_t> encode_shared(const std::string& name, const Definition& one);
 OwnFields own_fields(const Definition& one);
 // Decodes the shared fields. EINVAL: the bytes are cut off.
-Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields);
-Box whole_of(const SharedFields& fields);
+Result<SharedDefinition> parse_shared(std::string_view bytes);
 
 }  // namespace cairn::checkpoint

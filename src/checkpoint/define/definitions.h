@@ -9,8 +9,7 @@
 
 #include "base/status.h"
 #include "checkpoint/array/array_view.h"
-#include "checkpoint/array/darray.h"
-#include "checkpoint/array/decomposition.h"
+#include "checkpoint/array/distribution.h"
 #include "checkpoint/layout/layout.h"
 
 namespace cairn::checkpoint {
@@ -25,15 +24,7 @@ enum class ArrayUse : uint8_t { to_write = 1, to_fill = 2 };
 // filled.
 using ArrayGetter = std::function<Result<ArrayPlace>(ArrayUse use, uint64_t count)>;
 
-struct Definition {
-  // The kind may also be boxes, darray, or a counted one.
-  DecompositionKind kind = DecompositionKind::replicated;
-  Owner owner = Owner::nobody;
-  Box whole;  // the global array
-  // This rank's part of the global array; of a replicated array the whole, of a darray the places
-  // of the part.
-  Box box;
-  Darray darray;  // of kind darray
+struct Definition : DistributedArray {
   ArrayPlace place;
   ArrayGetter getter;  // empty: the array does not move
   bool is_required = true;
@@ -43,9 +34,14 @@ struct Definition {
   std::string over;  // the variable whose cells it belongs to; empty: none
   std::string key;   // the variable that says the cell of each element
 
-  // Returns this rank's part of the global array. All ranks have agreed that a darray is
-  // distributed.
-  [[nodiscard]] Section section(uint32_t rank) const;
+  [[nodiscard]] const Distribution& distribution() const { return distribution_of(kind); }
+  // Returns true if the number of this rank's elements is not part of the definition.
+  [[nodiscard]] bool is_counted() const { return checkpoint::is_counted(kind); }
+  // Returns the part of the global array that this rank of `ranks` holds. All ranks have agreed on
+  // the definition.
+  [[nodiscard]] Section section(uint32_t rank, uint32_t ranks) const {
+    return distribution().section_of(*this, rank, ranks);
+  }
   // Returns the array's current place. EINVAL: its shape differs from the definition.
   [[nodiscard]] Result<ArrayPlace> find(ArrayUse use, uint64_t count = 0) const;
 };

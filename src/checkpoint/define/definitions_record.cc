@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/bounded_reader.h"
+#include "checkpoint/array/box_table.h"
 #include "checkpoint/define/definition_difference.h"
 #include "checkpoint/define/definition_fields.h"
 #include "checkpoint/record/text.h"
@@ -93,13 +94,11 @@ class JoinRanks {
     BoundedReader b = readers_[index];
     for (uint64_t i = 0; i <= std::min(first.variables, other.variables); ++i) {
       const auto name = [i](BoundedReader* reader, const RecordBegin& begin) {
-        VariableDefinition variable;
-        SharedFields fields{};
-        if (i == begin.variables) return variable.name;
+        if (i == begin.variables) return std::string();
         const std::string_view shared = reader->text(reader->take<uint64_t>());
         reader->take<OwnFields>();
-        parse_shared(shared, &variable, &fields).ignore();  // a name that is cut off stays empty
-        return variable.name;
+        const auto parsed = parse_shared(shared);
+        return parsed.ok() ? parsed->variable.name : std::string();
       };
       const std::string its = name(&a, first);
       const std::string others = name(&b, other);
@@ -115,11 +114,10 @@ class JoinRanks {
 
   Status take_variable(std::vector<uint8_t>* variables) {
     std::string_view first;
-    SharedFields shared{};
+    SharedDefinition shared;
     NodeFields fields{};
-    std::vector<uint8_t> boxes;
-    std::vector<Extents> places;  // of a darray, by rank
-    std::string name;
+    std::vector<RankBox> parts;
+    parts.reserve(readers_.size());
     for (size_t i = 0; i < readers_.size(); ++i) {
       BoundedReader& reader = readers_[i];
       const std::string_view its = reader.text(reader.take<uint64_t>());
@@ -127,22 +125,20 @@ class JoinRanks {
       if (!reader.ok()) return fail(EINVAL, "rank %u: its definitions are cut off", numbers_[i]);
       if (i == 0) {
         first = its;
-        VariableDefinition variable;
-        CAIRN_TRY(parse_shared(first, &variable, &shared));
-        name = shown_text(variable.name);
+        CAIRN_TRY_ASSIGN(parsed, parse_shared(first));
+        shared = std::move(parsed);
         fields.order = own.order;
       }
       if (its != first) return differs(first, its, numbers_[0], numbers_[i]);
       widen(&fields.halo_low, own.halo_low);
       widen(&fields.halo_high, own.halo_high);
-      if (static_cast<DecompositionKind>(shared.kind) == DecompositionKind::boxes)
-        add_box(own, numbers_[i], shared.dimensions, &boxes);
-      if (static_cast<DecompositionKind>(shared.kind) == DecompositionKind::darray)
-        places.push_back(counts_of(own));
+      parts.push_back({numbers_[i], box_of(own, shared.array.whole.dimensions)});
     }
-    if (!places.empty()) CAIRN_TRY(check_places(name, shared, places));
+    auto entries = distribution_of(shared.array.kind).join(shared.array, ranks_, parts);
+    if (!entries.ok())
+      return annotate(entries.status(), "variable '%s'", shown_text(shared.variable.name).c_str());
     const auto [known, is_new] =
-        known_.emplace(std::move(boxes), static_cast<uint32_t>(tables_.size()));
+        known_.emplace(std::move(*entries), static_cast<uint32_t>(tables_.size()));
     if (is_new) tables_.push_back(&known->first);
     fields.table = known->second;
     append_text(variables, first);
@@ -150,46 +146,11 @@ class JoinRanks {
     return Status();
   }
 
-  static Extents counts_of(const OwnFields& own) {
-    Extents counts{};
-    std::copy(std::begin(own.count), std::end(own.count), counts.begin());
-    return counts;
-  }
-
-  // Checks that each rank has the elements of a darray that belong to its place in the process
-  // grid.
-  Status check_places(const std::string& name, const SharedFields& shared,
-                      const std::vector<Extents>& places) const {
-    const Box whole = whole_of(shared);
-    const unsigned d = whole.dimensions;
-    const Status dealt = shared.darray.check(whole, ranks_);
-    if (!dealt.ok()) return annotate(dealt, "variable '%s'", name.c_str());
-    std::string wrong;
-    uint32_t others = 0;
-    for (size_t i = 0; i < places.size(); ++i) {
-      const Extents due = shared.darray.section_of(whole, numbers_[i]).counts();
-      const Box here = whole_of(d, places[i]);
-      const Box there = whole_of(d, due);
-      if (here == there || (is_empty(here) && is_empty(there))) continue;
-      if (!wrong.empty()) {
-        if (++others <= 4) wrong += ", and rank " + std::to_string(numbers_[i]);
-        continue;
-      }
-      wrong = "rank " + std::to_string(numbers_[i]) + " has an array of " +
-              shown_counts(d, places[i]) + " elements; it is dealt " + shown_counts(d, due);
-    }
-    if (others != 0) wrong += others == 1 ? " has another size, too" : " have other sizes, too";
-    if (others > 4) wrong += ", as have " + std::to_string(others - 4) + " more";
-    return wrong.empty() ? Status()
-                         : fail(EINVAL, "variable '%s': %s", name.c_str(), wrong.c_str());
-  }
-
-  static void add_box(const OwnFields& own, uint32_t number, uint32_t dimensions,
-                      std::vector<uint8_t>* boxes) {
+  static Box box_of(const OwnFields& own, unsigned dimensions) {
     Box box{dimensions, {}, {}};
     std::copy(std::begin(own.offset), std::end(own.offset), box.offset.begin());
     std::copy(std::begin(own.count), std::end(own.count), box.count.begin());
-    if (!is_empty(box)) append_box(boxes, number, box);
+    return box;
   }
 
   const std::vector<uint32_t>& numbers_;
@@ -236,7 +197,7 @@ class JoinNodes {
   };
   struct Defined {
     VariableDefinition variable;
-    SharedFields shared{};
+    DistributedArray array;
     std::vector<uint32_t> tables;  // one a node
   };
 
@@ -273,7 +234,9 @@ class JoinNodes {
         return fail(EINVAL, "definitions of the node of rank %u are cut off", node.begin.first);
       if (&node == &nodes_[0]) {
         first = its;
-        CAIRN_TRY(parse_shared(first, &one->variable, &one->shared));
+        CAIRN_TRY_ASSIGN(parsed, parse_shared(first));
+        one->variable = std::move(parsed.variable);
+        one->array = std::move(parsed.array);
         one->variable.order = fields.order;
       }
       if (its != first) return differs(first, its, nodes_[0].begin.first, node.begin.first);
@@ -294,9 +257,9 @@ class JoinNodes {
     return Status();
   }
 
-  // Returns the boxes of all ranks, by ascending rank.
-  [[nodiscard]] std::vector<uint8_t> boxes_of(const Defined& one) const {
-    const auto size = static_cast<size_t>(box_record_bytes(one.shared.dimensions));
+  // Returns the entries of all ranks, by ascending rank.
+  [[nodiscard]] std::vector<uint8_t> entries_of(const Defined& one) const {
+    const auto size = static_cast<size_t>(box_record_bytes(one.array.whole.dimensions));
     std::vector<std::string_view> boxes;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       std::string_view table = nodes_[i].tables[one.tables[i]];
@@ -317,30 +280,16 @@ class JoinNodes {
   // Returns the hash of the variable's decomposition, which is made unless an earlier variable has
   // the same.
   Result<Sha256Hash> decompose(const Defined& one, uint32_t ranks) {
-    const auto kind = static_cast<DecompositionKind>(one.shared.kind);
     std::vector<uint8_t> key;
-    append(&key, one.shared.dimensions);
-    append(&key, uint32_t{one.shared.kind} << 8 | one.shared.owner);
-    for (const uint64_t extent : one.shared.extent) append(&key, extent);
-    if (kind == DecompositionKind::boxes)
-      for (const uint32_t table : one.tables) append(&key, table);
-    if (kind == DecompositionKind::darray) append(&key, one.shared.darray);
+    append(&key, one.array.whole.dimensions);
+    append(&key, uint32_t{static_cast<uint8_t>(one.array.kind)} << 8 |
+                     static_cast<uint8_t>(one.array.owner));
+    for (const uint64_t extent : one.array.whole.count) append(&key, extent);
+    for (const uint32_t table : one.tables) append(&key, table);
+    key.insert(key.end(), one.array.arguments.begin(), one.array.arguments.end());
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
-    if (is_counted(kind)) {
-      auto counted = Decomposition::make_counted(kind, ranks);
-      if (!counted.ok()) return counted.status();
-      const Sha256Hash its_hash = counted->hash();
-      known_.emplace(std::move(key), its_hash);
-      decompositions_.emplace(its_hash, std::move(*counted));
-      return its_hash;
-    }
-    const Box whole = whole_of(one.shared);
-    auto made = kind == DecompositionKind::replicated ? Decomposition::make_replicated(ranks, whole)
-                : kind == DecompositionKind::darray
-                    ? Decomposition::make_darray(ranks, whole, one.shared.darray)
-                    : Decomposition::make_boxes(ranks, whole, static_cast<Owner>(one.shared.owner),
-                                                boxes_of(one));
+    auto made = Decomposition::make(one.array, ranks, entries_of(one));
     if (!made.ok()) return made.status();
     const Sha256Hash hash = made->hash();
     known_.emplace(std::move(key), hash);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <string>
 
+#include "checkpoint/array/darray.h"
+
 namespace cairn::checkpoint {
 namespace {
 
@@ -51,7 +53,8 @@ Definition dealt(int64_t count, uint64_t block, uint32_t processes = 2) {
   definition.place.view = *view;
   definition.kind = DecompositionKind::darray;
   definition.whole = whole_of(2, {8, 5});
-  definition.darray = {2, 0, {DarrayRecord{processes, 2, block}, DarrayRecord{1, 3, 0}}};
+  definition.arguments =
+      encode_arguments({2, 0, {DarrayRecord{processes, 2, block}, DarrayRecord{1, 3, 0}}});
   EXPECT_TRUE(check_definition("dealt", &definition).ok()) << last_detail();
   return definition;
 }

@@ -22,6 +22,9 @@ class Contents {
   [[nodiscard]] const Decomposition& decomposition_of(const Variable& variable) const {
     return decompositions_[variable.decomposition];
   }
+  [[nodiscard]] bool is_counted(const Variable& variable) const {
+    return decomposition_of(variable).is_counted();
+  }
   // Returns true if a rank has counted variables, so that a part has extents.
   [[nodiscard]] bool has_counted() const;
 

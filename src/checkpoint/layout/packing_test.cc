@@ -24,7 +24,7 @@ struct Oracle {
         uint64_t bytes = 0;
         if (decomposition.kind() == DecompositionKind::replicated) {
           if (rank == 0) bytes = variable.element_size * *volume(decomposition.whole());
-        } else if (!is_counted(decomposition.kind())) {
+        } else if (!decomposition.is_counted()) {
           bytes = variable.element_size * decomposition.elements_of(rank);
         }
         if (bytes == 0 || (bytes > layout.pack_limit()) != is_large) continue;
@@ -46,9 +46,9 @@ TEST(Packing, FollowsTheRule) {
     sample.definition.alignment = 16U << (random() % 10);
     for (uint64_t i = random() % 12; i != 0; --i) {
       const uint64_t rows = ranks + random() % 30;
-      auto decomposition =
-          random() % 3 == 0 ? std::move(*Decomposition::make_replicated(ranks, {2, {}, {rows, 3}}))
-                            : cut_evenly(ranks, rows, 1 + random() % 50);
+      auto decomposition = random() % 3 == 0
+                               ? std::move(*make_replicated(ranks, {2, {}, {rows, 3}}))
+                               : cut_evenly(ranks, rows, 1 + random() % 50);
       const uint64_t size = 1 + random() % 20;
       const Decomposition& added = sample.add(std::move(decomposition));
       sample.define("v" + std::to_string(i), Type::opaque, size, added);
@@ -77,8 +77,7 @@ TEST(Packing, CountedVariablesAreNotInARegion) {
   const auto packed = pack_region(*contents, 0);
   ASSERT_TRUE(packed.ok());
   for (const Piece& piece : packed->pieces)
-    EXPECT_FALSE(
-        is_counted(contents->decomposition_of(contents->layout().variable(piece.variable)).kind()));
+    EXPECT_FALSE(contents->is_counted(contents->layout().variable(piece.variable)));
   EXPECT_EQ(packed->pieces.size(), 4U);
 }
 

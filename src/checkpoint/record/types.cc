@@ -9,35 +9,28 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr std::array<TypeTraits, 30> all = [] {
-  std::array<TypeTraits, 30> traits{};
-  const auto set = [&](Type type, const char* name, uint32_t size, bool is_padded = false) {
-    traits[static_cast<size_t>(type)] = {name, size, is_padded};
-  };
-  set(Type::int8, "int8", 1);
-  set(Type::int16, "int16", 2);
-  set(Type::int32, "int32", 4);
-  set(Type::int64, "int64", 8);
-  set(Type::uint8, "uint8", 1);
-  set(Type::uint16, "uint16", 2);
-  set(Type::uint32, "uint32", 4);
-  set(Type::uint64, "uint64", 8);
-  set(Type::float16, "float16", 2);
-  set(Type::bfloat16, "bfloat16", 2);
-  set(Type::float32, "float32", 4);
-  set(Type::float64, "float64", 8);
-  set(Type::float80, "float80", 16, true);
-  set(Type::float128, "float128", 16);
-  set(Type::complex64, "complex64", 8);
-  set(Type::complex128, "complex128", 16);
-  set(Type::complex_float80, "complex float80", 32, true);
-  set(Type::complex_float128, "complex float128", 32);
-  set(Type::logical8, "logical8", 1);
-  set(Type::logical16, "logical16", 2);
-  set(Type::logical32, "logical32", 4);
-  set(Type::logical64, "logical64", 8);
-  set(Type::character, "character", 0);
-  set(Type::opaque, "opaque", 0);
+constexpr size_t numbers = 1 + UINT8_MAX;  // that a Type can have
+using TypeName = std::array<char, 20>;
+
+// Returns a type's name for messages: "complex float80".
+constexpr TypeName shown_name(const char* name) {
+  TypeName shown{};
+  for (size_t i = 0; name[i] != 0; ++i) shown[i] = name[i] == '_' ? ' ' : name[i];
+  return shown;
+}
+
+constexpr std::array<TypeName, numbers> names = [] {
+  std::array<TypeName, numbers> texts{};
+#define CAIRN_TYPE(NAME, name, number, ...) texts[number] = shown_name(#name);
+#include "cairn/types.def"
+  return texts;
+}();
+
+constexpr std::array<TypeTraits, numbers> all = [] {
+  std::array<TypeTraits, numbers> traits{};
+#define CAIRN_TYPE(NAME, name, number, size, is_padded, text) \
+  traits[number] = {names[number].data(), size, is_padded};
+#include "cairn/types.def"
   return traits;
 }();
 
@@ -45,7 +38,7 @@ constexpr std::array<TypeTraits, 30> all = [] {
 
 const TypeTraits* traits_of(Type type) {
   const auto number = static_cast<size_t>(type);
-  return number < all.size() && all[number].name != nullptr ? &all[number] : nullptr;
+  return all[number].name != nullptr ? &all[number] : nullptr;
 }
 
 Status check_element(Type type, uint64_t element_size) {
@@ -83,7 +76,7 @@ uint64_t integer_at(const uint8_t* from, Type type) {
 }
 
 void clear_padding(Type type, uint8_t* elements, uint64_t size) {
-  if (type != Type::float80 && type != Type::complex_float80) return;
+  if (!all[static_cast<size_t>(type)].is_padded) return;
   for (uint64_t at = 0; at + 16 <= size; at += 16) std::memset(elements + at + 10, 0, 6);
 }
 

@@ -8,30 +8,8 @@
 namespace cairn::checkpoint {
 
 enum class Type : uint8_t {
-  int8 = 1,
-  int16 = 2,
-  int32 = 3,
-  int64 = 4,
-  uint8 = 5,
-  uint16 = 6,
-  uint32 = 7,
-  uint64 = 8,
-  float16 = 9,
-  bfloat16 = 10,
-  float32 = 11,
-  float64 = 12,
-  float80 = 13,
-  float128 = 14,
-  complex64 = 17,
-  complex128 = 18,
-  complex_float80 = 19,
-  complex_float128 = 20,
-  logical8 = 24,
-  logical16 = 25,
-  logical32 = 26,
-  logical64 = 27,
-  character = 28,
-  opaque = 29,
+#define CAIRN_TYPE(NAME, name, number, ...) name = number,
+#include "cairn/types.def"
 };
 
 struct TypeTraits {

@@ -202,7 +202,7 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
     return Status();
   }
   const Variable key = layout.variable(key_index);
-  const Section own = cells.section(rank_);
+  const Section own = cells.section(rank_, ranks_);
   for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
     CAIRN_TRY_ASSIGN(entry, entry_of(rank, key_index));
     CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
@@ -246,22 +246,23 @@ Status Counted::plan_ragged(uint32_t index, const Section& cells, const Order& o
 
 Status Counted::plan(const MatchedVariable& matched) {
   const Variable stored = stored_.contents().layout().variable(matched.stored);
-  const DecompositionKind kind = stored_.contents().decomposition_of(stored).kind();
+  const Counting counting = stored_.contents().decomposition_of(stored).counting();
   const bool has_cells = stored.over.has_value();
   const auto cells = definitions_.all().find(matched.definition->over);
   Status status;
   Takes takes;
-  if (kind == DecompositionKind::per_rank) {
+  if (counting == Counting::by_rank) {
     status = plan_per_rank(matched.stored, &takes);
   } else if (!has_cells) {
     status = plan_in_order(matched.stored, &takes);
   } else if (cells == definitions_.all().end()) {
     status = fail(EINVAL, "the variable of its cells is not defined");
-  } else if (kind == DecompositionKind::ragged) {
+  } else if (counting == Counting::by_lists) {
     const Definition& own = cells->second;
     const Variable counts = stored_.contents().layout().variable(*stored.over);
     status = stored_.contents().decomposition_of(counts).whole() == own.whole
-                 ? plan_ragged(matched.stored, own.section(rank_), own.place.view.order(), &takes)
+                 ? plan_ragged(matched.stored, own.section(rank_, ranks_), own.place.view.order(),
+                               &takes)
                  : fail(EINVAL, "its cells have another shape");
   } else {
     status = plan_by_key(stored, stored.key.value_or(matched.stored), cells->second, &takes);
@@ -319,7 +320,7 @@ Result<Takes> Counted::find_all(uint32_t variable) {
   const Contents& contents = stored_.contents();
   const Variable stored = contents.layout().variable(variable);
   Takes takes;
-  if (contents.decomposition_of(stored).kind() != DecompositionKind::ragged) {
+  if (contents.decomposition_of(stored).counting() != Counting::by_lists) {
     for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
       CAIRN_TRY_ASSIGN(entry, entry_of(rank, variable));
       add(&takes, rank, 0, entry.elements);

@@ -85,7 +85,7 @@ Result<std::vector<uint64_t>> CountedLine::totals(StoredVersion* stored) {
   const Definitions none;
   Counted counted(stored, none, 0, 1);
   for (uint32_t i = 0; i < totals.size(); ++i) {
-    if (!is_counted(contents.decomposition_of(contents.layout().variable(i)).kind())) continue;
+    if (!contents.is_counted(contents.layout().variable(i))) continue;
     for (uint32_t rank = 0; rank < stored->version().ranks; ++rank) {
       CAIRN_TRY_ASSIGN(entry, counted.entry_of(rank, i));
       totals[i] += entry.elements;  // below 2^62: each lies in its extent

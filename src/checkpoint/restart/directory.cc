@@ -9,13 +9,11 @@ std::vector<uint32_t> counted_in(const Contents& contents) {
   std::vector<uint32_t> variables;
   const Layout& layout = contents.layout();
   for (uint32_t i = 0; i < layout.variables(); ++i)
-    if (is_counted(contents.decomposition_of(layout.variable(i)).kind())) variables.push_back(i);
+    if (contents.is_counted(layout.variable(i))) variables.push_back(i);
   return variables;
 }
 
-Status damaged(uint32_t rank) {
-  return fail(EUCLEAN, "the directory of rank %u is damaged", rank);
-}
+Status damaged(uint32_t rank) { return fail(EUCLEAN, "the directory of rank %u is damaged", rank); }
 
 }  // namespace
 
@@ -46,8 +44,7 @@ Result<Directory> read_directory(const Contents& contents, const std::vector<uin
   for (const Piece& piece : packed->pieces)
     for (const DirectoryRecord& entry : directory)
       if (entry.variable == piece.variable && entry.offset != piece.offset) return damaged(rank);
-  if (packed->bytes != extent_bytes)
-    return fail(EUCLEAN, "the extent of rank %u is damaged", rank);
+  if (packed->bytes != extent_bytes) return fail(EUCLEAN, "the extent of rank %u is damaged", rank);
   return directory;
 }
 

@@ -37,9 +37,8 @@ std::string difference(const Definition& definition, const Contents& stored,
     return "is " + type_text(variable.type, variable.element_size) + ", not " +
            type_text(view.type(), view.element_size());
   const Decomposition& decomposition = stored.decomposition_of(variable);
-  const bool counts = is_counted(definition.kind);
-  if (is_counted(decomposition.kind()) != counts ||
-      (counts && decomposition.kind() != definition.kind))
+  const bool counts = definition.is_counted();
+  if (decomposition.is_counted() != counts || (counts && decomposition.kind() != definition.kind))
     return "has another kind of distribution";
   if (counts) return variable.key.has_value() == definition.key.empty() ? "has another key" : "";
   const bool is_alike = decomposition.whole() == definition.whole;

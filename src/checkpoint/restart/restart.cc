@@ -38,19 +38,19 @@ Section with_halo(const Definition& definition) {
 
 // A counted variable has no default: its number of elements is unknown.
 bool has_default(const Definition& definition) {
-  return !definition.default_value.empty() && !is_counted(definition.kind);
+  return !definition.default_value.empty() && !definition.is_counted();
 }
 
 // Calls `visit` for each stored part of what this rank wants of a variable.
-Status for_each_part(const MatchedVariable& matched, const RestartRequest& request, uint32_t rank,
+Status for_each_part(const MatchedVariable& matched, const RestartRequest& request, const Run& run,
                      const Contents& contents,
                      const std::function<Status(const Section& part)>& visit) {
   const Variable variable = contents.layout().variable(matched.stored);
   const Definition& definition = *matched.definition;
-  // A block-cyclic array has no halo.
-  const bool reaches_out = request.fills_halo && definition.kind == DecompositionKind::boxes;
-  return for_each_tile(reaches_out ? with_halo(definition) : definition.section(rank),
-                       contents.decomposition_of(variable).whole().count, visit);
+  const bool reaches_out = request.fills_halo && definition.distribution().has_halo();
+  return for_each_tile(
+      reaches_out ? with_halo(definition) : definition.section(run.number(), run.all_ranks()),
+      contents.decomposition_of(variable).whole().count, visit);
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Status Restart::find_places(Read* read) {
   };
   for (const MatchedVariable& matched : read->matches.found) {
     // The version says how many elements a counted variable has, so its place is found later.
-    if (is_counted(matched.definition->kind)) {
+    if (matched.definition->is_counted()) {
       read->places.emplace_back();
     } else {
       CAIRN_TRY(place(matched, &read->places));
@@ -204,14 +204,14 @@ Status Restart::find_places(Read* read) {
 Status Restart::verify(const RestartRequest& request, Read* read) {
   NeededBlocks needed(&read->stored);
   for (const MatchedVariable& matched : read->matches.found)
-    if (!is_counted(matched.definition->kind))
+    if (!matched.definition->is_counted())
       CAIRN_TRY(
-          for_each_part(matched, request, run_.number(), read->stored.contents(),
+          for_each_part(matched, request, run_, read->stored.contents(),
                         [&](const Section& part) { return needed.add(matched.stored, part); }));
   CAIRN_TRY(needed.verify());
   read->counted.emplace(&read->stored, definitions_, run_.number(), run_.all_ranks());
   for (const MatchedVariable& matched : read->matches.found)
-    if (is_counted(matched.definition->kind)) CAIRN_TRY(read->counted->plan(matched));
+    if (matched.definition->is_counted()) CAIRN_TRY(read->counted->plan(matched));
   return read->counted->verify();
 }
 
@@ -236,7 +236,7 @@ Status Restart::verify_all(StoredVersion* stored) const {
 Status Restart::find_counted_places(Read* read) {
   for (size_t i = 0; i < read->matches.found.size(); ++i) {
     const MatchedVariable& matched = read->matches.found[i];
-    if (!is_counted(matched.definition->kind)) continue;
+    if (!matched.definition->is_counted()) continue;
     const uint64_t count = read->counted->count_of(matched.stored);
     const auto place = matched.definition->find(ArrayUse::to_fill, count);
     if (!place.ok())
@@ -268,12 +268,12 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
   CopyOut out(&read->stored);
   for (size_t i = 0; i < read->matches.found.size(); ++i) {
     const MatchedVariable& matched = read->matches.found[i];
-    if (is_counted(matched.definition->kind)) {
+    if (matched.definition->is_counted()) {
       CAIRN_TRY(read->counted->copy(matched.stored, read->places[i]));
       continue;
     }
     CAIRN_TRY(for_each_part(
-        matched, request, run_.number(), read->stored.contents(),
+        matched, request, run_, read->stored.contents(),
         [&](const Section& part) { return out.copy(matched.stored, part, read->places[i]); }));
   }
   size_t next = 0;

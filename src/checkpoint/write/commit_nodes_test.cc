@@ -4,8 +4,10 @@
 
 #include <cstring>
 
+#include "checkpoint/array/box_table.h"
 #include "checkpoint/layout/contents.h"
 #include "checkpoint/store/manifest.h"
+#include "support/made_decompositions.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -272,9 +274,8 @@ TEST(CommitNodes, AModelOf640000Ranks) {
     box.count = {4, 5, 10};
     append_box(&boxes, rank, box);
   }
-  auto grid = Decomposition::make_boxes(
-      ranks, whole_of(3, {uint64_t{4} * (ranks / wide), uint64_t{5} * wide, 10}), Owner::nobody,
-      boxes);
+  auto grid = make_boxes(ranks, whole_of(3, {uint64_t{4} * (ranks / wide), uint64_t{5} * wide, 10}),
+                         Owner::nobody, boxes);
   ASSERT_TRUE(grid.ok()) << last_detail();
   EXPECT_LT(grid->record().size(), 256U) << "a formula, not a box a rank";
   LayoutDefinition definition;

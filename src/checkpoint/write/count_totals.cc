@@ -42,7 +42,7 @@ CountTotals::CountTotals(const Contents& contents) : contents_(contents) {
   if (!contents.has_counted()) return;
   for (uint32_t i = 0; i < contents.layout().variables(); ++i) {
     const Variable variable = contents.layout().variable(i);
-    if (contents.decomposition_of(variable).kind() == DecompositionKind::ragged)
+    if (contents.decomposition_of(variable).counting() == Counting::by_lists)
       totals_.emplace(*variable.over, 0);
   }
 }
@@ -99,15 +99,13 @@ Status CountTotals::check(const Extent& extent, uint32_t rank) const {
     const DirectoryRecord& entry = extent.directory[i];
     const Variable variable = contents_.layout().variable(entry.variable);
     if (variable.key) CAIRN_TRY(check_key(extent, entry, variable));
-    const DecompositionKind kind = contents_.decomposition_of(variable).kind();
-    if (kind == DecompositionKind::particles && variable.over && !variable.key)
+    const Counting counting = contents_.decomposition_of(variable).counting();
+    if (counting == Counting::by_keys && variable.over && !variable.key)
       CAIRN_TRY(check_cells(extent.arrays[i], variable));
-    if (kind != DecompositionKind::ragged) continue;
+    if (counting != Counting::by_lists) continue;
     const Variable counts = contents_.layout().variable(*variable.over);
     // Rank 0 stores the counts that all ranks have, and its values count.
-    const bool is_replicated =
-        contents_.decomposition_of(counts).kind() == DecompositionKind::replicated;
-    if (is_replicated && rank != 0) continue;
+    if (!contents_.decomposition_of(counts).stores(rank)) continue;
     if (disordered_.contains(*variable.over))
       return fail(EINVAL,
                   "variable '%s': this rank has the cells of '%s' in another order in memory than "

@@ -13,7 +13,7 @@ Result<Extent> find_extent(const Contents& contents,
   std::vector<Piece> pieces;
   for (uint32_t i = 0; i < contents.layout().variables(); ++i) {
     const Variable variable = contents.layout().variable(i);
-    if (!is_counted(contents.decomposition_of(variable).kind())) continue;
+    if (!contents.is_counted(variable)) continue;
     const auto array = variables[i]->find(ArrayUse::to_write);
     if (!array.ok())
       return annotate(array.status(), "variable '%s'", shown_text(variable.name).c_str());

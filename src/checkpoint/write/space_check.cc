@@ -15,9 +15,7 @@ uint64_t bytes_of_version(const Regions& regions, uint64_t block_bytes) {
 namespace {
 
 uint64_t bytes_of(const Definition& definition, uint32_t rank) {
-  const bool is_stored = definition.kind == DecompositionKind::boxes ||
-                         definition.kind == DecompositionKind::darray ||
-                         (definition.kind == DecompositionKind::replicated && rank == 0);
+  const bool is_stored = definition.distribution().stores(rank);
   // A box without a volume is refused when ranks agree.
   const uint64_t elements = is_stored ? volume(definition.box).value_or(0) : 0;
   uint64_t bytes = 0;
