@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/covers.h"
 #include "posix/core/engine.h"
@@ -283,6 +282,6 @@ void put_back(int fd) {
 
 }  // namespace pool_owner
 
-void after_fork::free_pool_owner() { pthread_mutex_init(&pool_owner::changing, nullptr); }
+void pool_owner::after_fork() { pthread_mutex_init(&changing, nullptr); }
 
 }  // namespace posix

@@ -89,4 +89,7 @@ int links();
 // A fork is under way: descriptors that are lent are in the child, too.
 void forking();
 
+// Releases, in the child of a fork, what another thread of the parent held.
+void after_fork();
+
 }  // namespace posix::pool_owner

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "posix/core/calls.h"
+#include "posix/credentials/calls.h"
 #include "posix/credentials/pool_owner.h"
 
 namespace posix {

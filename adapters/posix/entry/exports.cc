@@ -1,6 +1,13 @@
 // The exported wrappers, and the engine's way around them.
 #include "posix/core/calls.h"
+#include "posix/credentials/calls.h"
+#include "posix/entry/calls.h"
 #include "posix/entry/engine_calls.h"
+#include "posix/exec/calls.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
+#include "posix/loader/calls.h"
+#include "posix/names/calls.h"
 
 #define VARIADIC(result, name)
 #define FORWARDED(name)

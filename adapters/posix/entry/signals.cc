@@ -2,6 +2,7 @@
 // (engine/deferred_signals.h).
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/entry/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix::serve {

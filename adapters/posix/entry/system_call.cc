@@ -6,14 +6,18 @@
 
 #include <utility>
 
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/caller.h"
 #include "posix/credentials/user_change.h"
+#include "posix/entry/calls.h"
+#include "posix/exec/calls.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/path/lookup.h"

@@ -9,6 +9,7 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
+#include "posix/entry/calls.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/path/covered.h"

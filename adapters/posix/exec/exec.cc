@@ -1,13 +1,17 @@
 // The exec family: all of it ends in execve.
+#include "posix/exec/exec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/handover.h"
+#include "posix/exec/program.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/loader/libraries.h"

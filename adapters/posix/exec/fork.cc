@@ -2,6 +2,7 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/exec/calls.h"
 #include "posix/fd/table.h"
 #include "posix/io/locks.h"
 #include "posix/path/covered.h"

@@ -10,6 +10,8 @@
 // All are of use to the next program only, and are taken out of its environment when it starts. The
 // descriptors themselves stay as they are: to put something that names its file in the place of one
 // could hit what another thread has just opened under that number.
+#include "posix/exec/handover.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,6 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/preload.h"
-#include "posix/core/process.h"
 #include "posix/core/sanitizer_first.h"
 #include "posix/core/self_exe.h"
 #include "posix/credentials/pool_owner.h"

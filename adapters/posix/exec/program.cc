@@ -1,5 +1,7 @@
 // Programs that lie in the cover: the kernel cannot read them, so an ELF file runs from a copy in
 // memory, and a script is given to its interpreter here.
+#include "posix/exec/program.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/credentials/permission.h"
 #include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"

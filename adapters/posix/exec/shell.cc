@@ -1,15 +1,19 @@
 // system, popen and daemon: the C library's own start programs inside it, where we cannot follow.
+#include "posix/exec/shell.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/handover.h"
 #include "posix/fd/descriptor.h"
+#include "posix/io/calls.h"
 #include "posix/loader/libraries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 
@@ -63,7 +67,7 @@ struct Pipe {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Pipe* pipes;
 
-void after_fork::free_shells() {
+void shell::after_fork() {
   pthread_mutex_init(&waiting_mutex, nullptr);
   pthread_mutex_init(&mutex, nullptr);
 }

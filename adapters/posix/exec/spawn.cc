@@ -8,13 +8,17 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/exec.h"
+#include "posix/exec/handover.h"
 #include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/loader/libraries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 

@@ -8,7 +8,6 @@
 
 #include <atomic>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/fd/descriptor_link.h"
 #include "posix/fd/table.h"
@@ -41,11 +40,7 @@ static std::atomic<int> missing{0};
 // The limit is the whole process's.
 static pthread_mutex_t changing_limit = PTHREAD_MUTEX_INITIALIZER;
 
-}  // namespace posix::descriptor
-
-void posix::after_fork::free_limit() { pthread_mutex_init(&descriptor::changing_limit, nullptr); }
-
-namespace posix::descriptor {
+void after_fork() { pthread_mutex_init(&changing_limit, nullptr); }
 
 Room::Room(int count) {
   int before = errno;

@@ -65,6 +65,9 @@ class Room {
 // Keeps some, after one of ours has been closed.
 void refill();
 
+// Releases, in the child of a fork, what another thread of the parent held.
+void after_fork();
+
 // Private, with room made if it must be. `call` opens.
 template <typename Call>
 int open_private(Call call) {

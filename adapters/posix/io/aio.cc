@@ -7,6 +7,7 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/result.h"

@@ -2,16 +2,17 @@
 // io_getevents or io_pgetevents fetches it, before the events of the kernel. If a thread waits in
 // the kernel meanwhile, io_submit wakes it by a request to the kernel. The functions make system
 // calls themselves: libaio may be loaded by a plug-in only.
+#include "posix/io/aio_kernel.h"
+
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include "posix/core/after_fork.h"
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/covered.h"
@@ -76,7 +77,7 @@ static std::atomic<void*>& place_of(void* context) {
 }
 
 // A child inherits no context.
-void after_fork::free_requests() {
+void aio_kernel::after_fork() {
   pthread_mutex_init(&mutex, nullptr);
   sleeping = 0;
   for (auto& place : contexts) place = nullptr;

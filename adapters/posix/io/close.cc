@@ -7,6 +7,7 @@
 #include "posix/credentials/permission.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
 #include "posix/path/covered.h"

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <sys/file.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/descriptor.h"
+#include "posix/io/calls.h"
 #include "posix/path/result.h"
 
 namespace posix::locks {
@@ -24,14 +24,10 @@ static pthread_mutex_t mutex =
     PTHREAD_MUTEX_INITIALIZER;  // for the list, and for making companions
 static std::atomic<Owned*> owned{nullptr};
 
-}  // namespace posix::locks
-
-void posix::after_fork::free_locks() {
-  pthread_mutex_init(&locks::mutex, nullptr);
-  for (locks::Owned* lock = locks::owned; lock != nullptr; lock = lock->next) lock->users = 0;
+void after_fork() {
+  pthread_mutex_init(&mutex, nullptr);
+  for (Owned* lock = owned; lock != nullptr; lock = lock->next) lock->users = 0;
 }
-
-namespace posix::locks {
 
 // Holds the mutex; signals wait, whose handlers may lock.
 class Guard {

@@ -30,4 +30,7 @@ void adopt_process_companion(cairn_ino ino, int fd);
 // Before fork: descriptions that others will share need their companion now.
 void share(Entry* entry);
 
+// Releases, in the child of a fork, what another thread of the parent held.
+void after_fork();
+
 }  // namespace posix::locks

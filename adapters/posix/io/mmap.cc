@@ -3,12 +3,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/mappings.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 

@@ -13,6 +13,7 @@
 #include "posix/fd/fd_path.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
 #include "posix/path/covered.h"

@@ -8,6 +8,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 

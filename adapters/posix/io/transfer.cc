@@ -4,6 +4,7 @@
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/job/job_files.h"

@@ -7,6 +7,8 @@
 
 #include "posix/core/calls.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 
 namespace posix {
 

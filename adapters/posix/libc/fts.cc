@@ -4,14 +4,17 @@
 // Every entry has its whole path, from where the walk began; our own calls use that, whatever the
 // working directory is by then. The program sees what 4.4BSD's shows: without FTS_NOCHDIR it finds
 // itself in the directory that holds the entry, and fts_accpath is the name alone.
+#include "posix/libc/fts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/fts_entries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
@@ -150,7 +153,7 @@ bool plant(Tree& tree, char* const* paths) {
 
 }  // namespace
 
-void after_fork::free_trees() { pthread_mutex_init(&trees_mutex, nullptr); }
+void fts::after_fork() { pthread_mutex_init(&trees_mutex, nullptr); }
 
 namespace serve {
 

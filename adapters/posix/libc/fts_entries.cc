@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/calls.h"
+#include "posix/io/calls.h"
+#include "posix/names/calls.h"
 
 namespace posix::fts {
 

@@ -4,6 +4,9 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 

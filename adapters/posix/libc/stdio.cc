@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/freopen.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {
@@ -20,7 +22,7 @@ constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
 AT_START_DATA static pthread_mutex_t streams_mutex = PTHREAD_MUTEX_INITIALIZER;
 AT_START_DATA static Stream* buckets[64];
 
-void after_fork::free_streams() { pthread_mutex_init(&streams_mutex, nullptr); }
+void streams::after_fork() { pthread_mutex_init(&streams_mutex, nullptr); }
 
 static Stream** bucket_of(FILE* file) {
   return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64];

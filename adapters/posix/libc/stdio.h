@@ -28,4 +28,9 @@ FILE* make_stream(int fd, const char* mode);
 enum class Flushed { kNoStream, kDone, kBusy };
 Flushed flush_stream_on(int fd);
 
+namespace streams {
+// Releases, in the child of a fork, the list of streams, which another thread of the parent held.
+void after_fork();
+}  // namespace streams
+
 }  // namespace posix

@@ -7,6 +7,7 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/stdio.h"
 
 namespace posix {

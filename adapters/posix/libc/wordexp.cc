@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {

@@ -9,8 +9,10 @@
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/fd/descriptor.h"
+#include "posix/loader/calls.h"
 #include "posix/loader/libraries.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {

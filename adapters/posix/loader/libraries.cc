@@ -13,6 +13,7 @@
 #include "posix/loader/below.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
-#include "posix/core/process.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/library_copies.h"
 
@@ -219,6 +217,6 @@ const char* loaded::path_of(const char* name, char* room) {
   return room;
 }
 
-void after_fork::free_libraries() { pthread_mutex_init(&mutex, nullptr); }
+void loaded::after_fork() { pthread_mutex_init(&mutex, nullptr); }
 
 }  // namespace posix

@@ -37,4 +37,7 @@ bool given(const File& file, int copy);
 // its constructors have run. Goes to `room`, of PATH_MAX, if it has to.
 const char* path_of(const char* name, char* room);
 
+// Releases, in the child of a fork, the list, which another thread of the parent held.
+void after_fork();
+
 }  // namespace posix::loaded

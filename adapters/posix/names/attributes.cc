@@ -11,6 +11,7 @@
 #include "posix/fd/table.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
+#include "posix/names/calls.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"

@@ -14,8 +14,10 @@
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/job/job_files.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 

@@ -9,6 +9,7 @@
 #include "posix/credentials/caller.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"
 

@@ -10,6 +10,7 @@
 #include "posix/fd/table.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
+#include "posix/names/calls.h"
 #include "posix/names/names.h"
 #include "posix/path/program_file.h"
 #include "posix/path/result.h"

@@ -9,6 +9,7 @@
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/descriptor.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"

@@ -12,6 +12,7 @@
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
+#include "posix/names/calls.h"
 #include "posix/names/socket_address.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"

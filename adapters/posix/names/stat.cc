@@ -8,6 +8,7 @@
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"

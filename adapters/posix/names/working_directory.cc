@@ -8,6 +8,7 @@
 #include "posix/credentials/permission.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/path/lookup.h"
