@@ -36,10 +36,12 @@ struct Name {
 enum Number : int {
 #define PLAIN(name, parameters, arguments) number_##name,
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) number_##name##_c,
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
   numbers
 };
@@ -76,6 +78,7 @@ constexpr int place_of_count(const char* arguments) {
 constinit Name names[numbers] = {
 #define PLAIN(name, parameters, arguments) {#name, {}, {}},
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments)                     \
   {#name "_c",                                                 \
    {by_int<number_##name, kMpi, place_of_count(#arguments)>,   \
@@ -84,6 +87,7 @@ constinit Name names[numbers] = {
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
 };
 
@@ -277,6 +281,7 @@ inline Function target_of(int number, int kind) {
   }
 #define PLAIN(name, parameters, arguments) EXPORT(MPI_, kMpi, name) EXPORT(PMPI_, kPmpi, name)
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) \
   EXPORT(MPI_, kMpi, name##_c) EXPORT(PMPI_, kPmpi, name##_c)
 #include "mpiio/calls.def"

@@ -203,7 +203,7 @@ int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* 
   return MPI_SUCCESS;
 }
 
-int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
+int File_get_type_extent(File& file, MPI_File, MPI_Datatype datatype, MPI_Count* extent) {
   if (datatype == MPI_DATATYPE_NULL)
     return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
   const Representation* representation = file.view.representation.get();
