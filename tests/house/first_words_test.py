@@ -20,7 +20,7 @@ WORDS = set("""
 BUDGET = {
     "adapters/engine": 14.6,
     "adapters/mpiio": 1.1,
-    "adapters/posix": 19.0,
+    "adapters/posix": 2.5,
     "cli": 11.3,
     "src/base": 14.1,
     "src/capi": 21.4,

@@ -1,4 +1,4 @@
-// What this adapter has the engine do when the process attaches and forks (engine/hooks.h), in that
+// The functions that the engine calls when the process attaches and forks (engine/hooks.h), in this
 // order.
 #include "engine/hooks.h"
 
@@ -21,7 +21,7 @@
 
 namespace engine::hooks {
 
-using namespace posix;  // what follows is a list of its functions
+using namespace posix;  // the lists below name its functions
 
 const Step attaching[] = {read_umask, size_limit::read, nullptr};
 

@@ -1,4 +1,4 @@
-// What this adapter answers to the others (engine/paths.h).
+// Answers other adapters (engine/paths.h).
 #include "engine/paths.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// POSIX asynchronous I/O on a covered file is done when the call returns: a copy in memory takes
-// less time than handing it to a thread. aio_error, aio_return, aio_suspend and aio_cancel are the
-// C library's own; they read what is left in the request here.
+// POSIX asynchronous I/O. A request on a covered file is complete when the call returns: a copy in
+// memory takes less time than handing it to a thread. aio_error, aio_return, aio_suspend and
+// aio_cancel are the C library's own; they read the result from the request.
 #include <pthread.h>
 #include <signal.h>
 
@@ -24,8 +24,8 @@ static void notify(const struct sigevent& event) {
   if (event.sigev_notify == SIGEV_SIGNAL) {
     sigqueue(getpid(), event.sigev_signo, event.sigev_value);
   } else if (event.sigev_notify == SIGEV_THREAD) {
-    // In a thread of its own, as promised; it is over before we go on, so `event` may be the
-    // caller's.
+    // POSIX promises a thread of its own. It ends before this function returns, so `event` may be
+    // the caller's.
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run_notice, const_cast<struct sigevent*>(&event)) == 0)
       pthread_join(thread, nullptr);

@@ -1,4 +1,4 @@
-// Closing and duplicating: the kernel does it, the table follows.
+// Closes and duplicates descriptors: the kernel acts first, then the table follows.
 #include <cstring>
 
 #include "posix/core/calls.h"
@@ -15,7 +15,7 @@
 
 namespace posix {
 
-// `to` is now a duplicate of `from`.
+// Makes the table follow: `to` is now a duplicate of `from`.
 static int duplicated(int from, int to) {
   if (to < 0) return to;
   Entry* entry = table::peek(from);
@@ -105,7 +105,7 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
 int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
 int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
 
-// `type`: a number, for a program may have put any into f_owner_ex.
+// `type` is a number, because a program may have put any into f_owner_ex.
 static long set_owner(table::Use& use, int type, pid_t pid) {
   if (type != F_OWNER_TID && type != F_OWNER_PID && type != F_OWNER_PGRP) return -EINVAL;
   int before = errno;
@@ -127,8 +127,7 @@ static int set_flags(table::Use& use, int flags) {
   return cairn_file_set_flags(use->file, flags);
 }
 
-// Our files have no leases, and say so as file systems without leases do. The kernel asks first
-// whose the file is.
+// Refuses a lease, as file systems without leases do. The kernel checks first who owns the file.
 static int set_lease(table::Use& use, int fd, int wanted) {
   if (wanted != F_RDLCK && wanted != F_WRLCK && wanted != F_UNLCK) return -EINVAL;
   if (use->kind != Kind::kFile) return -EINVAL;
@@ -189,7 +188,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
     case F_SETPIPE_SZ:
       return -EBADF;
     case F_NOTIFY:
-      // Asking for nothing takes a notice back, which is what there is.
+      // A request for no events cancels the notice; there is none to cancel.
       if (use->kind != Kind::kDirectory) return -ENOTDIR;
       if ((reinterpret_cast<uintptr_t>(argument) & 0x7fffffff) == 0) return 0;
       refuse_descriptor("fcntl(F_NOTIFY)", fd, EINVAL);
@@ -199,7 +198,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
     case F_SETLEASE:
       return set_lease(use, fd, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
     default:
-      return -EINVAL;  // seals, others to be told: not for our files
+      return -EINVAL;  // seals and other commands do not apply to our files
   }
 }
 

@@ -82,7 +82,7 @@ Entry* adopt_file(const cairn_file_id& id, const char* lost) {
   return entry;
 }
 
-// What of the flags the engine is to keep; the rest has been dealt with here.
+// Returns the flags that the engine keeps; this file handles the others.
 static int engine_flags(int flags) {
   return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY);
 }
@@ -98,10 +98,10 @@ static int access_of(int flags) {
   }
 }
 
-// What open_existing() says of a FIFO that may be opened: the kernel is to do it.
+// open_existing() returns it for a FIFO that may be opened: the kernel is to open it.
 constexpr int kFifo = 1;
 
-// `found`: by which name, if by one.
+// `found`: the name by which the file was found; null if it was found otherwise.
 static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file,
                          const Found* found = nullptr) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
@@ -152,14 +152,14 @@ static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file
   return cairn_open(pool, found.st.ino, ".", kept, masked(mode_in(found.st.ino, mode)), file);
 }
 
-// /proc/self/fd/N: the file again, with an offset of its own.
+// Opens the file of /proc/self/fd/N again, with an offset of its own.
 static int reopen(int of, int flags) {
   table::Use use(of);
   if (!use) return -ENOENT;
   cairn_stat st;
   cairn_file* file = nullptr;
   int error = cairn_fstat(use->file, &st);
-  // What others see is under its name only.
+  // A file that several nodes write can be written only by its name.
   if (use->shown != 0 && (flags & O_PATH) == 0 && access_of(flags) != R_OK) error = -EBUSY;
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
   if (error == kFifo) return fifo_socket::open_fifo(st, flags);
@@ -173,8 +173,8 @@ static bool ends_in_slash(const char* path) {
   return length > 0 && path[length - 1] == '/';
 }
 
-// What the kernel says to the flags before it looks at the path; O_PATH makes it forget most of
-// them.
+// Makes the kernel's checks of the flags, which come before the path. With O_PATH it ignores most
+// flags.
 static int check_flags(int* flags) {
   if ((*flags & O_PATH) != 0) {
     *flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -188,7 +188,7 @@ static int check_flags(int* flags) {
   return 0;
 }
 
-// What the path led to outside.
+// Opens a path that has led outside.
 static int open_outside(const Found& found, int flags, mode_t mode, unsigned resolve) {
 #ifdef SYS_openat2
   if ((resolve & kNoLinks) != 0) {
@@ -210,17 +210,17 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
   bool follow = (flags & O_NOFOLLOW) == 0 && !exclusive;
   for (int attempt = 0;; ++attempt) {
     Found found;
-    // "name/" cannot be created, whatever it is.
+    // "name/" cannot be created, whether it exists or not.
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
     int error = find(dir, path, how | resolve, &found);
-    // A link's text ended in "/", at what is no directory or at itself: nothing can be created by
-    // such a name.
+    // The text of a link ended in "/", and led to itself or to a file that is not a directory. No
+    // such name can be created.
     const bool refused = error == -ELOOP && (resolve & kNoLinks) != 0;
     if ((error == -ENOTDIR || error == -ELOOP) && !refused && creates && found.parent != 0)
       error = -EISDIR;
     if (error < 0) return fail(error);
-    // A link of /proc.
+    // /proc/self/fd/N is a link.
     if (found.descriptor >= 0 && (resolve & kNoLinks) != 0) return fail(-ELOOP);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
@@ -229,7 +229,7 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;
     }
-    // "./" and "../" are there, so that only O_EXCL is at odds with them.
+    // "./" and "../" always exist, so only O_EXCL conflicts with them.
     bool dots = strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0;
     if (creates && found.slash && !(found.exists && dots)) return fail(-EISDIR);
     cairn_file* file = nullptr;
@@ -245,7 +245,7 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;
     }
-    // Removed, or replaced by a link, since the walk.
+    // The file was removed since the walk, or replaced by a link.
     bool changed = error == -ESTALE || error == job_files::kNowPlain ||
                    (error == -ELOOP && !found.exists && follow);
     if (changed && attempt < 100) continue;

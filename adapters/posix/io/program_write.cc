@@ -17,8 +17,8 @@ ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t whe
   return write_vector(file, vector, count, where);
 }
 
-// The offset at which a write begins, or a negative errno. Others may move both meanwhile: who
-// appends at the same moment as they can pass the limit by one write.
+// Returns the offset at which a write begins, or a negative errno. Another process may move the end
+// meanwhile: two processes that append at the same moment can pass the limit by one write.
 static int64_t begin_of(cairn_file* file, int64_t where) {
   if (where == kEndOfFile || (cairn_file_get_flags(file) & O_APPEND) != 0) {
     cairn_stat st;
@@ -28,7 +28,7 @@ static int64_t begin_of(cairn_file* file, int64_t where) {
   return where == kSharedOffset ? cairn_seek(file, 0, SEEK_CUR) : where;
 }
 
-// The first `size` bytes of a vector that has more.
+// Writes the first `size` bytes of a longer vector.
 static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t size,
                            int64_t where) {
   struct iovec pieces[IOV_MAX];
@@ -43,7 +43,7 @@ static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t 
 
 ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
   int flags = cairn_file_get_flags(file);
-  // What is wrong with the descriptor comes first: the write will tell.
+  // Errors of the descriptor come first: the write returns them.
   bool writes = (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
   if (!size_limit::is_set() || !writes || size == 0) return static_cast<ssize_t>(size);
   int64_t begin = begin_of(file, where);

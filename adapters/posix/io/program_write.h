@@ -1,5 +1,5 @@
-// The program's writes to covered files, by whatever call: held to the limit of sizes, and noticed
-// by what depends on a file's bytes. A count or a negative errno.
+// Writes of the program to covered files, by any call. They keep to the limit of file sizes and
+// update what depends on a file's bytes. All return a count or a negative errno.
 #pragma once
 
 #include <sys/uio.h>
@@ -9,17 +9,18 @@
 
 namespace posix {
 
-// Where a vector goes: to an offset, or one of these. With O_APPEND always to the end.
+// The place of a write: an offset, or one of these. A file opened with O_APPEND ignores it and
+// appends.
 constexpr int64_t kSharedOffset = -1;
-constexpr int64_t kEndOfFile = -2;  // the shared offset stays
+constexpr int64_t kEndOfFile = -2;  // the shared offset does not move
 
 ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t where);
 
-// How much of a write of `size` bytes the limit of sizes allows, or a negative errno.
+// Returns how much of a write of `size` bytes the limit of sizes allows, or a negative errno.
 ssize_t may_put(cairn_file* file, size_t size, int64_t where,
                 size_limit::Signal signal = size_limit::Signal::yes);
 
-// As put, under a limit.
+// Writes as put() does, under a limit.
 ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where,
                     size_limit::Signal signal = size_limit::Signal::yes);
 

@@ -1,4 +1,4 @@
-// Walks of whole trees (fts) in the cover.
+// Walks whole trees in the cover (fts).
 #pragma once
 
 namespace posix::fts {

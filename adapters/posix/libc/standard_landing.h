@@ -1,9 +1,9 @@
-// Streams of ours come into the place of the C library's standard ones (standard_streams.h).
+// Replaces the C library's standard streams by ours (standard_streams.h).
 #pragma once
 
 namespace posix::streams {
 
-// At start, before the program and its libraries look.
+// Runs at the start, before the program and its libraries use the streams.
 void install();
 
 }  // namespace posix::streams

@@ -1,5 +1,5 @@
-// Wide characters on our streams. The C library takes them for byte streams; here each character is
-// converted by the locale in force and goes through the byte calls.
+// Wide characters on our streams. The C library takes these for byte streams. So each character is
+// converted by the locale in force and passes through the byte calls.
 #include <iconv.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ class Hold {
 };
 }  // namespace
 
-// A character that the locale has not is written as the C library writes it: as what comes near, or
-// a question mark.
+// Writes a character that the locale lacks as the C library does: as a similar one, or a question
+// mark.
 static size_t nearest(wchar_t wide, char* bytes, size_t room) {
   char charset[64];
   snprintf(charset, sizeof charset, "%s//TRANSLIT", nl_langinfo(CODESET));
@@ -73,7 +73,7 @@ static wint_t get(Stream* stream) {
   }
 }
 
-// A wide format in the locale's bytes; to be freed. nullptr: not to be had, errno says why.
+// Returns a wide format in the locale's bytes, to be freed, or null and errno.
 static char* narrowed(const wchar_t* format) {
   mbstate_t state = {};
   const wchar_t* rest = format;
@@ -84,7 +84,7 @@ static char* narrowed(const wchar_t* format) {
   return narrow;
 }
 
-// What ungetwc took goes back as bytes.
+// Puts the bytes of a character back that ungetwc took.
 static void push_bytes_back(Stream* stream) {
   if (stream->pushed_back == WEOF) return;
   char bytes[MB_LEN_MAX];
@@ -164,7 +164,7 @@ int fputws(const wchar_t* text, FILE* file) {
   return 1;
 }
 
-// Into memory first: nobody says in advance how long it becomes.
+// Formats into memory first, because the length is unknown in advance.
 int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
   Stream* stream = stream_of(file);
   if (stream == nullptr) return real::vfwprintf(file, format, arguments);
@@ -189,7 +189,7 @@ int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
   Stream* stream = stream_of(file);
   if (stream == nullptr) return real::__isoc99_vfwscanf(file, format, arguments);
   if (!orient(stream)) return EOF;
-  // By the byte form of the same format: what %ls and %lc take is converted there.
+  // The byte form of the same format reads the input; results of %ls and %lc are converted there.
   char* narrow = narrowed(format);
   if (narrow == nullptr) return EOF;
   Hold hold(file);

@@ -1,4 +1,4 @@
-// chdir, getcwd, and realpath, which starts from it.
+// chdir and getcwd, and realpath, which starts from the working directory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int enter(Cover* cover, const cairn_stat& st) {
   return error == 0 ? cwd::enter(cover, st.ino, st.generation) : error;
 }
 
-// The absolute path of what a path inside the cover names.
+// Writes the absolute path of the file that a path inside the cover names.
 static long resolve(const Found& found, char* path, size_t capacity) {
   if (S_ISDIR(found.st.mode)) return fd_path::path_of(found.cover, found.st.ino, path, capacity);
   long length = fd_path::path_of(found.cover, found.parent, path, capacity);
@@ -114,7 +114,7 @@ char* getwd(char* buffer) {
 
 char* current_directory_name() {
   if (!active() || cwd::where() != cwd::Where::kCovered) return real::get_current_dir_name();
-  // PWD, if it says the same with links.
+  // PWD is returned if it leads to the same directory, perhaps through links.
   const char* shown = getenv("PWD");
   struct stat here, there;
   if (shown != nullptr && serve::stat(".", &here) == 0 && serve::stat(shown, &there) == 0 &&

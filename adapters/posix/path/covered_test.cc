@@ -1,4 +1,4 @@
-// Is a path ours? Decided without a pool, by the names of covered directories alone.
+// Decides whether a path is covered: without a pool, by the names of covered directories alone.
 #include "posix/path/covered.h"
 
 #include <fcntl.h>
@@ -72,7 +72,7 @@ class CoveredTest : public testing::Test {
     return fd;
   }
 
-  // What is left to walk in the cover, or "outside".
+  // Returns the rest to walk in the cover, or "outside".
   static std::string left(int dir, const std::string& path) {
     Spot spot;
     EXPECT_EQ(locate(dir, path.c_str(), &spot), 0);
@@ -235,7 +235,7 @@ TEST_F(CoveredTest, LeavesErrnoAsItIs) {
   }
 }
 
-// outside() is the quick answer: it must not say so of a path that locate() finds covered.
+// outside() is fast. It must return false for every path that locate() finds covered.
 TEST_F(CoveredTest, NeverSaysOutsideOfWhatIsCovered) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
