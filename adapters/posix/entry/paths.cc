@@ -23,7 +23,7 @@ cairn_file* file_of(int fd) {
 
 bool leads_to_cover(const char* path) {
   if (outside(path)) return false;
-  Spot spot;
+  CoveredPath spot;
   return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
 }
 

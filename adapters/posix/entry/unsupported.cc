@@ -20,7 +20,7 @@ namespace posix {
 
 static bool is_covered(int dir, const char* path) {
   if (path == nullptr || outside(dir, path)) return false;
-  Spot spot;
+  CoveredPath spot;
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 

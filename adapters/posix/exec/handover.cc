@@ -28,7 +28,7 @@
 #include "posix/fd/standard_streams.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
-#include "posix/libc/standard_landing.h"
+#include "posix/libc/install_streams.h"
 #include "posix/loader/libraries.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
@@ -318,7 +318,7 @@ static void adopt(const char* value) {
   cairn_exec_adopt(pool, note);
   table::leave(note);
   for (int fd = 0; fd <= 2; ++fd) {
-    if (table::is_covered(fd)) streams::landed(fd);
+    if (table::is_covered(fd)) streams::adopt_standard_fd(fd);
   }
 }
 

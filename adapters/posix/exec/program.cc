@@ -82,7 +82,7 @@ int run_elf(const Found& found, const char* path, Needs& needs, char* const* arg
   const Given given(needs, environment);
   char copy[32];
   snprintf(copy, sizeof copy, "/proc/self/fd/%d", program.copy);
-  tell_if_passing_by(program.copy < 0 ? program.path : copy, path, arguments);
+  warn_if_unpreloadable(program.copy < 0 ? program.path : copy, path, arguments);
   if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
     real::execve(program.path, arguments, given.environment());
     return -errno;
@@ -153,7 +153,7 @@ int OutsideFile::start(char* const* arguments, char* const* environment) const {
 
 int run_outside(const OutsideFile& file, char* const* arguments, char* const* environment,
                 int depth) {
-  tell_if_passing_by(file.path, file.name, arguments);
+  warn_if_unpreloadable(file.path, file.name, arguments);
   const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
   if (!start_needs_covered(file.path, library_path) && !preloads_may_need_covered(environment))
     return file.start(arguments, environment);
@@ -168,13 +168,13 @@ static int run_outside(const char* path, char* const* arguments, char* const* en
 [[gnu::noinline]] static int run_found(const char* path, char* const* arguments,
                                        char* const* environment, int depth) {
   Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
     if (found.outside()) return run_outside(found.path, arguments, environment, depth);
     error = run_covered(found, path, needs, arguments, environment, depth);
-    if (!looks.again(&error)) return fail(error);
+    if (!retry.again(&error)) return fail(error);
   }
 }
 

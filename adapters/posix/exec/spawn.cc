@@ -233,7 +233,7 @@ static int spawn(pid_t* pid, const Order& order) {
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
       start_needs_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
       Preloads::may_need_covered(order.environment) ||
-      has_to_tell(order.path, order.arguments))  // to the standard error of the child
+      would_warn(order.path, order.arguments))  // to the standard error of the child
     return spawn_by_fork(pid, order);
   // The child must not get files that other threads open meanwhile. To describe them would keep a
   // place in the pool for a program that does not know of it.

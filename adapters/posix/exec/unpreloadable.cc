@@ -63,11 +63,11 @@ static const char* reason(const char* file) {
   return why;
 }
 
-bool has_to_tell(const char* file, char* const* arguments) {
+bool would_warn(const char* file, char* const* arguments) {
   return concerns_cover(arguments) && reason(file) != nullptr;
 }
 
-void tell_if_passing_by(const char* file, const char* name, char* const* arguments) {
+void warn_if_unpreloadable(const char* file, const char* name, char* const* arguments) {
   if (!concerns_cover(arguments)) return;
   const int before = errno;
   if (const char* why = reason(file); why != nullptr)

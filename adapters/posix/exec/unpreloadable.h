@@ -6,8 +6,8 @@ namespace posix {
 
 // Logs a warning if such a program is about to be started and uses the cover: by the working
 // directory, or by a path among its arguments. `file` leads the system to the program.
-void tell_if_passing_by(const char* file, const char* name, char* const* arguments);
+void warn_if_unpreloadable(const char* file, const char* name, char* const* arguments);
 // Returns true if it would warn.
-bool has_to_tell(const char* file, char* const* arguments);
+bool would_warn(const char* file, char* const* arguments);
 
 }  // namespace posix

@@ -25,12 +25,12 @@ FILE* current(int fd, FILE* file);
 void forget(FILE* file);
 
 // The step that runs after descriptor 0, 1 or 2 was opened, replaced or closed. install()
-// (libc/standard_landing.h) sets it; null: no directory is covered.
-extern std::atomic<void (*)(int fd)> when_landed;
+// (libc/install_streams.h) sets it; null: no directory is covered.
+extern std::atomic<void (*)(int fd)> adopt_step;
 // Runs that step for `fd`; does nothing for other descriptors.
-inline void landed(int fd) {
+inline void adopt_standard_fd(int fd) {
   if (fd < 0 || fd > 2) return;
-  if (auto* const step = when_landed.load(std::memory_order_acquire); step != nullptr) step(fd);
+  if (auto* const step = adopt_step.load(std::memory_order_acquire); step != nullptr) step(fd);
 }
 
 }  // namespace posix::streams

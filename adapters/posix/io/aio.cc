@@ -54,8 +54,8 @@ static ssize_t transfer(const table::Use& use, struct aiocb* request, bool write
   if (!write) return cairn_pread(use->file, buffer, request->aio_nbytes, offset);
   const bool append = (cairn_file_get_flags(use->file) & O_APPEND) != 0;
   const struct iovec piece = piece_of(buffer, request->aio_nbytes);
-  return put_limited(use->file, &piece, 1, append ? kSharedOffset : request->aio_offset,
-                     size_limit::Signal::no);
+  return write_below_limit(use->file, &piece, 1, append ? kSharedOffset : request->aio_offset,
+                           size_limit::Signal::no);
 }
 
 namespace serve {

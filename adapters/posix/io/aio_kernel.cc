@@ -155,10 +155,10 @@ static ssize_t transfer(cairn_file* file, const struct iocb& request) {
   if (request.operation == kRead) return cairn_pread(file, request.buffer, size, offset);
   if (request.operation == kReadVector) return cairn_preadv(file, vector, count, offset);
   const bool append = (cairn_file_get_flags(file) & O_APPEND) != 0;
-  const ssize_t wrote = put(file, vector, count,
-                            append                              ? kSharedOffset
-                            : (request.flags & RWF_APPEND) != 0 ? kEndOfFile
-                                                                : request.offset);
+  const ssize_t wrote = write_for_program(file, vector, count,
+                                          append                              ? kSharedOffset
+                                          : (request.flags & RWF_APPEND) != 0 ? kEndOfFile
+                                                                              : request.offset);
   if (wrote <= 0 || (request.flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
   const int error = (request.flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
   return error < 0 ? error : wrote;

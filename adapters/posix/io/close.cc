@@ -19,13 +19,13 @@ namespace posix {
 static int duplicated(int from, int to) {
   if (to < 0) return to;
   Entry* entry = table::peek(from);
-  if (entry == nullptr) return fresh(to);
+  if (entry == nullptr) return forget_stale_entry(to);
   if (entry->kind == Kind::kPrivate) return to;
   table::Use use(from);
   if (use) {
     table::enter(to, use.get());
   } else {
-    fresh(to);
+    forget_stale_entry(to);
   }
   return to;
 }
@@ -47,13 +47,13 @@ int close(int fd) {
   Entry* entry = table::peek(fd);
   if (entry == nullptr) {
     int closed = real::close(fd);
-    if (static_cast<unsigned>(fd) <= 2 && active()) streams::landed(fd);
+    if (static_cast<unsigned>(fd) <= 2 && active()) streams::adopt_standard_fd(fd);
     return closed;
   }
   if (entry->kind == Kind::kPrivate) return bad_descriptor();
   leave_table(fd);
   int closed = real::close(fd);
-  if (fd <= 2) streams::landed(fd);
+  if (fd <= 2) streams::adopt_standard_fd(fd);
   return closed;
 }
 
@@ -79,7 +79,7 @@ void closefrom(int first) {
 int dup(int fd) {
   if (table::is_private(fd)) return bad_descriptor();
   int to = duplicated(fd, real::dup(fd));
-  if (to >= 0 && to <= 2 && active()) streams::landed(to);
+  if (to >= 0 && to <= 2 && active()) streams::adopt_standard_fd(to);
   return to;
 }
 
@@ -97,7 +97,7 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
   if (got < 0) return got;
   duplicated(fd, to);
   if (replaced) locks::descriptor_closed(replaced.get());
-  if (to <= 2 && active()) streams::landed(to);
+  if (to <= 2 && active()) streams::adopt_standard_fd(to);
   errno = error;
   return got;
 }
@@ -205,7 +205,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
 int fcntl(int fd, int command, void* argument) {
   if (table::peek(fd) == nullptr) {
     int got = real::fcntl(fd, command, argument);
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) fresh(got);
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget_stale_entry(got);
     return got;
   }
   if (table::is_private(fd)) return bad_descriptor();
@@ -213,7 +213,7 @@ int fcntl(int fd, int command, void* argument) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC: {
       int to = duplicated(fd, real::fcntl(fd, command, argument));
-      if (to >= 0 && to <= 2) streams::landed(to);
+      if (to >= 0 && to <= 2) streams::adopt_standard_fd(to);
       return to;
     }
     case F_GETFD:

@@ -57,7 +57,7 @@ ssize_t write(int fd, const void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::write(fd, buffer, size);
   if (is_impossible(size)) return impossible(use, true);
-  return result(put(use->file, buffer, at_most(size)));
+  return result(write_for_program(use->file, buffer, at_most(size)));
 }
 
 ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
@@ -76,7 +76,8 @@ ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   if (offset < 0) return invalid(EINVAL);
   if (is_impossible(size)) return impossible(use, true);
   if (ends_beyond(offset, size)) return invalid(may(use, true) ? EINVAL : EBADF);
-  return result(put_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
+  return result(
+      write_for_program_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
 
 // Makes the kernel's checks of a vector. Returns 1 if it has more bytes than one call transfers.
@@ -118,13 +119,13 @@ static ssize_t do_readv(cairn_file* file, const struct iovec* vector, int count,
   return cairn_readv(file, vector, count);
 }
 static ssize_t do_writev(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return put(file, vector, count, kSharedOffset);
+  return write_for_program(file, vector, count, kSharedOffset);
 }
 static ssize_t do_preadv(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
   return cairn_preadv(file, vector, count, static_cast<uint64_t>(offset));
 }
 static ssize_t do_pwritev(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
-  return put(file, vector, count, offset);
+  return write_for_program(file, vector, count, offset);
 }
 
 ssize_t readv(int fd, const struct iovec* vector, int count) {
@@ -164,14 +165,14 @@ ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int
 }
 
 // Makes a write durable for RWF_SYNC and RWF_DSYNC.
-static ssize_t settled(cairn_file* file, ssize_t wrote, int flags) {
+static ssize_t persist_write(cairn_file* file, ssize_t wrote, int flags) {
   if (wrote <= 0 || (flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
   int error = (flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
   return error < 0 ? fail(error) : wrote;
 }
 
 static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return put(file, vector, count, kEndOfFile);
+  return write_for_program(file, vector, count, kEndOfFile);
 }
 
 // Appends for RWF_APPEND with the offset -1, to a file that is not opened for appending. The offset
@@ -208,7 +209,7 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
                      : append     ? do_appendv
                                   : do_pwritev);
   }
-  return settled(use->file, wrote, flags);
+  return persist_write(use->file, wrote, flags);
 }
 
 off_t lseek(int fd, off_t offset, int whence) {

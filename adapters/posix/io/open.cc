@@ -33,7 +33,7 @@ void read_umask() {
 
 mode_t masked(mode_t mode) { return mode & 07777 & ~mask.load(std::memory_order_relaxed); }
 
-int fresh(int fd) {
+int forget_stale_entry(int fd) {
   if (fd >= 0 && __builtin_expect(table::peek(fd) != nullptr, 0)) table::leave(fd);
   return fd;
 }
@@ -61,7 +61,7 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn
   if (name != nullptr) fd_path::remember(entry, parent, name);
   table::enter(fd, entry);
   table::drop(entry);
-  if (fd <= 2) streams::landed(fd);
+  if (fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 
@@ -224,9 +224,9 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
     if (found.descriptor >= 0 && (resolve & kNoLinks) != 0) return fail(-ELOOP);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
-      int fd = fresh(open_outside(found, flags, mode, resolve));
+      int fd = forget_stale_entry(open_outside(found, flags, mode, resolve));
       if (fd >= 0) note_directory(fd, found.dir, found.path);
-      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
       return fd;
     }
     // "./" and "../" always exist, so only O_EXCL conflicts with them.
@@ -241,8 +241,9 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
       error = create(found, flags, mode, &file);
     }
     if (error == kFifo) {
-      int fd = fresh(static_cast<int>(result(fifo_socket::open_fifo(found.st, flags))));
-      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      int fd =
+          forget_stale_entry(static_cast<int>(result(fifo_socket::open_fifo(found.st, flags))));
+      if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
       return fd;
     }
     // The file was removed since the walk, or replaced by a link.
@@ -267,15 +268,15 @@ namespace serve {
 
 int open(const char* path, int flags, mode_t mode) {
   if (!outside(path)) return open_covered(AT_FDCWD, path, flags, mode);
-  int fd = fresh(real::open(path, flags, mode));
-  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  int fd = forget_stale_entry(real::open(path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 
 int openat(int dir, const char* path, int flags, mode_t mode) {
   if (!outside(dir, path)) return open_covered(dir, path, flags, mode);
-  int fd = fresh(real::openat(dir, path, flags, mode));
-  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  int fd = forget_stale_entry(real::openat(dir, path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 

@@ -25,7 +25,7 @@ int open_resolved(int dir, const char* path, int flags, mode_t mode, unsigned re
 
 // Removes a stale entry for a descriptor that the kernel has just given for another file. Returns
 // the descriptor.
-int fresh(int fd);
+int forget_stale_entry(int fd);
 
 // Returns true if the file was opened with O_PATH: the name is held, the file is not open.
 inline bool is_path(const table::Use& use) {

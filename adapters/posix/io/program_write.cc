@@ -12,8 +12,9 @@ static ssize_t write_vector(cairn_file* file, const struct iovec* vector, int co
   return written(file, cairn_pwritev(file, vector, count, static_cast<uint64_t>(where)));
 }
 
-ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t where) {
-  if (__builtin_expect(size_limit::is_set(), 0)) return put_limited(file, vector, count, where);
+ssize_t write_for_program(cairn_file* file, const struct iovec* vector, int count, int64_t where) {
+  if (__builtin_expect(size_limit::is_set(), 0))
+    return write_below_limit(file, vector, count, where);
   return write_vector(file, vector, count, where);
 }
 
@@ -41,7 +42,7 @@ static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t 
   return write_vector(file, pieces, n, where);
 }
 
-ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
+ssize_t size_below_limit(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
   int flags = cairn_file_get_flags(file);
   // Errors of the descriptor come first: the write returns them.
   bool writes = (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
@@ -51,12 +52,12 @@ ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal
   return size_limit::allowed(static_cast<uint64_t>(begin), size, signal);
 }
 
-ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where,
-                    size_limit::Signal signal) {
+ssize_t write_below_limit(cairn_file* file, const struct iovec* vector, int count, int64_t where,
+                          size_limit::Signal signal) {
   if (count > IOV_MAX) return write_vector(file, vector, count, where);
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += vector[i].iov_len;
-  ssize_t most = may_put(file, size, where, signal);
+  ssize_t most = size_below_limit(file, size, where, signal);
   if (most < 0) return most;
   if (static_cast<size_t>(most) == size) return write_vector(file, vector, count, where);
   return write_first(file, vector, static_cast<size_t>(most), where);

@@ -23,7 +23,7 @@ static ssize_t may_take(int pipe, int to, const off_t* to_offset, size_t size) {
   if (!target || !size_limit::is_set() || real::poll(&ready, 1, -1) < 0 ||
       (ready.revents & POLLIN) == 0)
     return static_cast<ssize_t>(size);
-  return may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
+  return size_below_limit(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
 }
 
 // Copies from `from` at *from_offset (null: at its own offset) to `to` likewise, through a buffer
@@ -199,7 +199,7 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                                                       : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
   if (length > INT64_MAX - b) length = INT64_MAX - b;
-  length = may_put(target->file, static_cast<size_t>(length), b);
+  length = size_below_limit(target->file, static_cast<size_t>(length), b);
   if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
   return moved(copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true), reads,
@@ -291,7 +291,7 @@ static int cut(const Found& found, off_t size, bool* replaced) {
 int truncate(const char* path, off_t size) {
   if (outside(path)) return real::truncate(path, size);
   if (size < 0) return fail(-EINVAL);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
@@ -305,7 +305,7 @@ int truncate(const char* path, off_t size) {
     }
     bool replaced = false;
     error = cut(found, size, &replaced);
-    if (!replaced || !looks.again(&error)) return static_cast<int>(result(error));
+    if (!replaced || !retry.again(&error)) return static_cast<int>(result(error));
   }
 }
 

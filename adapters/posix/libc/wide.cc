@@ -41,7 +41,7 @@ static size_t nearest(wchar_t wide, char* bytes, size_t room) {
   return failed == static_cast<size_t>(-1) ? failed : room - out_left;
 }
 
-static bool put(Stream* stream, wchar_t wide) {
+static bool write_wide(Stream* stream, wchar_t wide) {
   char bytes[4 * MB_LEN_MAX];
   const mbstate_t before = stream->write_state;
   size_t count = wcrtomb(bytes, wide, &stream->write_state);
@@ -150,7 +150,7 @@ wint_t fputwc(wchar_t wide, FILE* file) {
   if (stream == nullptr) return real::fputwc(wide, file);
   if (!orient(stream)) return WEOF;
   Hold hold(file);
-  return put(stream, wide) ? static_cast<wint_t>(wide) : WEOF;
+  return write_wide(stream, wide) ? static_cast<wint_t>(wide) : WEOF;
 }
 
 int fputws(const wchar_t* text, FILE* file) {
@@ -159,7 +159,7 @@ int fputws(const wchar_t* text, FILE* file) {
   if (!orient(stream)) return -1;
   Hold hold(file);
   for (; *text != L'\0'; ++text) {
-    if (!put(stream, *text)) return -1;
+    if (!write_wide(stream, *text)) return -1;
   }
   return 1;
 }
@@ -178,7 +178,7 @@ int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
   {
     Hold hold(file);
     for (size_t i = 0; count >= 0 && i < length; ++i) {
-      if (!put(stream, text[i])) count = -1;
+      if (!write_wide(stream, text[i])) count = -1;
     }
   }
   free(text);

@@ -89,12 +89,12 @@ static void* load_outside(const char* path, int flags) {
 static void* load_covered(const char* path, int flags) {
   Needs needs(library_path, true);
   Loadable loadable;
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     if (find_existing(AT_FDCWD, path, 0, &found) < 0) return find_none(path, flags);
     if (found.outside()) return load_outside(found.path, flags);
     int error = needs.prepare(found, path, &loadable);
-    if (looks.again(&error)) continue;
+    if (retry.again(&error)) continue;
     if (error == 0) return load(needs, &loadable, flags);
     return refuse(path, error, flags);
   }

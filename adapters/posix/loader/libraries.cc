@@ -266,7 +266,7 @@ void Needs::search(const char* list, const char* name, const char* origin, Place
   if (list != nullptr && *list == '\0') return;
   const char* entry;
   size_t length;
-  while (!place->is_settled() && next_of(&list, &entry, &length))
+  while (!place->is_found() && next_of(&list, &entry, &length))
     if (join(entry, length, name, origin, place->path)) look_at(place->path, place);
 }
 
@@ -290,7 +290,7 @@ static bool must_come_behind_us(const char* name) {
 // Searches for a library of the system. It may need libraries of the cover by LD_LIBRARY_PATH or by
 // the RPATH of its dependents.
 void Needs::search_system(const char* name, const Above& above, Place* place) {
-  if (place->is_settled() || (place->is_hidden && must_come_behind_us(name))) return;
+  if (place->is_found() || (place->is_hidden && must_come_behind_us(name))) return;
   bool passes_on = place->is_hidden || leads_into_cover(library_path_, nullptr, place->path);
   for (const Above* one = &above; one != nullptr && !passes_on; one = one->next)
     passes_on = leads_into_cover(one->rpath, one->path, place->path);
@@ -334,8 +334,8 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
         search(texts->runpath, name, path, &place);
         search_system(name, own, &place);
       }
-      if (place.is_settled()) library = add(name, place, &own);
-      if (!place.is_settled() && place.is_hidden)
+      if (place.is_found()) library = add(name, place, &own);
+      if (!place.is_found() && place.is_hidden)
         refuse(hidden_ == nullptr ? name : hidden_, -ELIBACC, kOnlyBelow);
     }
     if (library != nullptr) dropped->add(*library, at);
@@ -384,7 +384,7 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
   is_name_hidden_ = place.is_hidden;
   if (place.is_covered && !place.found.outside()) return prepare(place.found, place.path, loadable);
   if (place.is_covered) snprintf(place.path, PATH_MAX, "%s", place.found.path);
-  if (place.is_settled()) return prepare_outside(place.path);
+  if (place.is_found()) return prepare_outside(place.path);
   return place.is_hidden ? -ELIBACC : kNotByThatWay;
 }
 

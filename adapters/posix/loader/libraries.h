@@ -103,7 +103,7 @@ class Needs {
     bool is_covered = false;
     bool elsewhere = false;
     bool is_hidden = false;  // the loader would find one before, which the cover does not show
-    bool is_settled() const { return is_covered || elsewhere; }
+    bool is_found() const { return is_covered || elsewhere; }
   };
   struct Dropped {
     static constexpr size_t kMost = 64;

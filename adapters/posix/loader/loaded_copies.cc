@@ -84,7 +84,7 @@ void forget(const Look& look) {
 }
 
 // Notes that the file is loaded, under the loader's name.
-void settle(Library* one, const char* name) {
+void note_loaded(Library* one, const char* name) {
   give_own_name(name, one->path);
   const Locked locked;
   one->name = name;
@@ -164,7 +164,7 @@ struct Start {
 int see_at_start(struct dl_phdr_info* info, size_t, void* argument) {
   const auto* start = static_cast<Start*>(argument);
   if (copy_of_name(info->dlpi_name) != start->copy) return 0;
-  settle(start->library, info->dlpi_name);
+  note_loaded(start->library, info->dlpi_name);
   return 1;
 }
 
@@ -190,7 +190,8 @@ void* loaded::open(const File& file, int copy, int flags) {
   if (handle == nullptr) {
     handle = real::dlopen(one->asked, flags);
     struct link_map* map;
-    if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) settle(one, map->l_name);
+    if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+      note_loaded(one, map->l_name);
   }
   leave(one);
   return handle;

@@ -258,14 +258,14 @@ static int on_descriptor(int dir, Ours ours) {
 
 // Acts on a path: makes the system's call if it leads outside.
 #define ON_PATH(dir, path, follow, real_call, ours)        \
-  for (Looks looks;;) {                                    \
+  for (StaleRetry retry;;) {                               \
     Target target;                                         \
     int aimed = aim(dir, path, follow, &target);           \
     Found& found = target.found;                           \
     if (aimed > 0) return real_call;                       \
     if (aimed < 0) return fail(aimed);                     \
     long done = ours;                                      \
-    if (looks.again(&done)) continue;                      \
+    if (retry.again(&done)) continue;                      \
     return static_cast<decltype(real_call)>(result(done)); \
   }
 

@@ -88,7 +88,7 @@ static long drop(const cairn_stat& st, const char* name) {
 // Calls `ours` on the file that a path names, or `system` on the path that it leads to.
 template <typename Ours, typename System>
 static long on_path(const char* path, bool follow, Ours ours, System system) {
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
     if (error < 0) return fail(error);
@@ -102,7 +102,7 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
     if (found.outside()) return system(found.path);
     if (found.shared) return fail(-EOPNOTSUPP);
     long done = ours(found.st);
-    if (!looks.again(&done)) return result(done);
+    if (!retry.again(&done)) return result(done);
   }
 }
 

@@ -135,13 +135,13 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (!job_files::active())
     return done(
         cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
-  Looks looks;
+  StaleRetry retry;
   do {
     // The file was replaced: the new one may not be allowed to get another name.
     if (error == -ESTALE) error = find_existing(from_dirfd, from, how, &source);
     if (error == 0) error = check(source, target);
     if (error == 0) error = link_of_job(source, target);
-  } while (looks.again(&error));
+  } while (retry.again(&error));
   return done(error);
 }
 

@@ -234,13 +234,13 @@ int mknod(const char* path, mode_t mode, dev_t device) {
 int unlinkat(int dir, const char* path, int flags) {
   if (outside(dir, path)) return real::unlinkat(dir, path, flags);
   if ((flags & ~AT_REMOVEDIR) != 0) return fail(-EINVAL);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_removable(dir, path, &found);
     if (error > 0) return real::unlinkat(found.dir, found.path, flags);
     if (error == 0)
       error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
-    if (!looks.again(&error)) return done(error);
+    if (!retry.again(&error)) return done(error);
   }
 }
 
@@ -256,18 +256,18 @@ int rmdir(const char* path) {
 
 int remove(const char* path) {
   if (outside(path)) return real::remove(path);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_removable(AT_FDCWD, path, &found);
     if (error > 0) return real::remove(found.path);
     if (error == 0)
       error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
-    if (!looks.again(&error)) return done(error);
+    if (!retry.again(&error)) return done(error);
   }
 }
 
 static int rename_found(int from_dirfd, const char* from, int to_dirfd, const char* to,
-                        unsigned flags, Looks* looks) {
+                        unsigned flags, StaleRetry* retry) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
@@ -310,13 +310,13 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   error = rename_covered(source, target, flags);
   // The shared file became an ordinary one, so the call tries again.
   if (error == job_files::kNowPlain) error = -ESTALE;
-  if (looks->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, looks);
+  if (retry->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, retry);
   return done(error);
 }
 
 int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, unsigned flags) {
-  Looks looks;
-  return rename_found(from_dirfd, from, to_dirfd, to, flags, &looks);
+  StaleRetry retry;
+  return rename_found(from_dirfd, from, to_dirfd, to, flags, &retry);
 }
 
 int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {

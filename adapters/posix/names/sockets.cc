@@ -80,7 +80,7 @@ static uid_t user_in(const struct msghdr* message) {
 
 // Returns true if another user has sent the descriptor. That user may have received it from a
 // process of ours. It stays a descriptor of the kernel's and does not stand for a file.
-static bool is_strangers(int socket, const struct msghdr* message) {
+static bool is_from_another_user(int socket, const struct msghdr* message) {
   for (const uid_t user : {user_at_other_end(socket), user_in(message)}) {
     if (user == kUnknown || pool_owner::is_trusted(user)) continue;
     char text[16];
@@ -95,7 +95,7 @@ static bool is_strangers(int socket, const struct msghdr* message) {
 static void adopt(int fd, int socket, const struct msghdr* message) {
   cairn_file_id id;
   if (!descriptor::read_name(fd, &id) || !descriptor::lies_beside_ours(fd) ||
-      is_strangers(socket, message))
+      is_from_another_user(socket, message))
     return;
   Entry* entry = adopt_file(id, "a file received through a socket is lost: ");
   if (entry == nullptr) return;
@@ -258,7 +258,7 @@ static void received(int socket, struct msghdr* message, socklen_t room) {
   fifo_socket::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
   if (message->msg_controllen == 0 || !active()) return;
   descriptors_in(message, [&](const unsigned char* place) {
-    fresh(number_at(place));
+    forget_stale_entry(number_at(place));
     adopt(number_at(place), socket, message);
   });
 }
@@ -336,13 +336,14 @@ int getpeername(int socket, struct sockaddr* address, socklen_t* size) {
 
 int accept(int socket, struct sockaddr* address, socklen_t* size) {
   if (no_socket(socket) != 0) return -1;
-  return shown(address, size, [&](auto... to) { return fresh(real::accept(socket, to...)); });
+  return shown(address, size,
+               [&](auto... to) { return forget_stale_entry(real::accept(socket, to...)); });
 }
 
 int accept4(int socket, struct sockaddr* address, socklen_t* size, int flags) {
   if (no_socket(socket) != 0) return -1;
   return shown(address, size,
-               [&](auto... to) { return fresh(real::accept4(socket, to..., flags)); });
+               [&](auto... to) { return forget_stale_entry(real::accept4(socket, to..., flags)); });
 }
 
 ssize_t recvfrom(int socket, void* buffer, size_t size, int flags, struct sockaddr* address,

@@ -39,7 +39,7 @@ namespace serve {
 
 int chdir(const char* path) {
   if (!outside(path)) {
-    for (Looks looks;;) {
+    for (StaleRetry retry;;) {
       Found found;
       int error = find_existing(AT_FDCWD, path, 0, &found);
       if (error < 0) return fail(error);
@@ -50,7 +50,7 @@ int chdir(const char* path) {
         return moved;
       }
       error = enter(found.cover, found.st);
-      if (!looks.again(&error)) return static_cast<int>(result(error));
+      if (!retry.again(&error)) return static_cast<int>(result(error));
     }
   }
   int moved = real::chdir(path);

@@ -126,7 +126,7 @@ static int descriptor_named(const char* folded) {
 }
 
 // Locates /proc/self/fd/N/..., if N is an open directory of ours.
-static bool below_descriptor(const char* path, Spot* spot) {
+static bool below_descriptor(const char* path, CoveredPath* spot) {
   if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(path))
     return false;
   const char* below = strstr(path, "/fd/");
@@ -162,7 +162,7 @@ static int base_path(int dir, char* text, size_t capacity) {
   return 0;
 }
 
-int locate(int dir, const char* path, Spot* spot) {
+int locate(int dir, const char* path, CoveredPath* spot) {
   int before = errno;
   spot->cover = nullptr;
   spot->dir = 0;

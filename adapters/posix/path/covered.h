@@ -18,15 +18,16 @@ inline bool outside(int dir, const char* path) { return !active() || !maybe_cove
 inline bool outside(const char* path);
 
 // The part of a path that lies in a cover.
-struct Spot {
+struct CoveredPath {
   Cover* cover;      // null: outside; the system's call gets the path as it is
   cairn_ino dir;     // inside: the walk starts here; 0: at the cover's top, which is not joined yet
   const char* path;  // inside: the rest to walk, possibly ""
   int descriptor;    // the open Cairn file that the path names (/proc/self/fd/N), else -1
   char text[2 * PATH_MAX];
 };
+using Spot = CoveredPath;  // posix/job still says Spot
 // Returns 0 or a negative errno. `dir` as in openat.
-int locate(int dir, const char* path, Spot* spot);
+int locate(int dir, const char* path, CoveredPath* spot);
 
 // Remembers a real directory that the program opened by an uncovered path, if it is an ancestor.
 void note_directory(int fd, int dir, const char* path);

@@ -92,7 +92,7 @@ static int pass_directories(cairn_ino top, cairn_search search, bool in_root, ca
 }
 
 static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
-  const Spot& spot = found->spot;
+  const CoveredPath& spot = found->spot;
   char path[2 * PATH_MAX];
   size_t length = strlen(spot.path);
   if (length >= PATH_MAX) return -ENAMETOOLONG;
@@ -153,7 +153,7 @@ int find_self_exe() {
 
 // Locates the running program's file for a name of /proc/self/exe. Returns false if the file has
 // lost its path: then the name leads to the copy.
-static bool follow_self_exe(Spot* spot) {
+static bool follow_self_exe(CoveredPath* spot) {
   if (!self_exe::is_named(spot->path) || find_self_exe() < 0) return false;
   // The rest to walk points into own.path, which stays.
   return locate(AT_FDCWD, self_exe::own.path, spot) == 0 && spot->cover != nullptr;
@@ -166,10 +166,10 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
   if (error < 0) return error;
   // An absolute path does not need `dir`.
   found->dir = dir;
-  constexpr int kMostLooks = 100;
-  int looks = 0;
+  constexpr int kMostAttempts = 100;
+  int attempts = 0;
   for (int links = 0; links <= kMostLinks; ++links) {
-    Spot& spot = found->spot;
+    CoveredPath& spot = found->spot;
     found->cover = spot.cover;
     found->path = spot.path;
     found->descriptor = spot.descriptor;
@@ -188,7 +188,7 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     const JobNames* names = names_of_job.load(std::memory_order_acquire);
     if (error == 0 && __builtin_expect(names != nullptr, 0)) {
       error = names->look(found);
-      if (error == 0 && names->came_here(*found) && ++looks < kMostLooks) {
+      if (error == 0 && names->came_here(*found) && ++attempts < kMostAttempts) {
         --links;
         continue;
       }

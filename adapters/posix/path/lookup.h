@@ -22,7 +22,7 @@ struct Found {
   cairn_ino parent = 0;
   char name[NAME_MAX + 2];  // in parent; "." if the path names the walk's start itself
 
-  Spot spot;
+  CoveredPath spot;
 
   bool outside() const { return cover == nullptr; }
 };
@@ -67,7 +67,7 @@ extern constinit std::atomic<const JobNames*> names_of_job;  // null: there is n
 // Repeats a lookup whose file was replaced before the call could act on it: the call returns
 // -ESTALE, as the inode is another file's then. A rename over the file must not be visible to
 // callers, so they look it up again.
-class Looks {
+class StaleRetry {
  public:
   template <typename Result>
   bool again(Result* result) {

@@ -1,4 +1,4 @@
-#include "posix/libc/standard_landing.h"
+#include "posix/libc/install_streams.h"
 
 #include <stdio_ext.h>
 
@@ -49,7 +49,7 @@ static void follow_number(int fd) {
 // stdout, as C++'s cout does, and the C library's stream would write to a covered number past this
 // library.
 AT_START_CODE void install() {
-  when_landed.store(follow_number, std::memory_order_release);
+  adopt_step.store(follow_number, std::memory_order_release);
   for (int fd = 0; fd <= 2; ++fd) {
     FILE** name = variable(fd);
     if (*name == nullptr || (*name)->_fileno != fd) continue;
