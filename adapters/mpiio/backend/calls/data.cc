@@ -7,8 +7,8 @@
 #include "mpiio/backend/datatype/layout_of.h"
 #include "mpiio/backend/file/access.h"
 #include "mpiio/backend/file/collective_writes.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -111,8 +111,9 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
 // barrier, as they may on a common file system.
 int in_order(File& file, const Data& data, int64_t* moved) {
   const int code = move_in_order(file, data, moved);
-  if (data.direction == Direction::read || file.nodes == nullptr || file.immediate) return code;
-  const int committed = nodes::sync(file);
+  if (data.direction == Direction::read || file.shared_file == nullptr || file.immediate)
+    return code;
+  const int committed = shared_file::sync(file);
   return code != MPI_SUCCESS ? code : committed;
 }
 

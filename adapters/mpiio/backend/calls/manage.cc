@@ -10,8 +10,8 @@
 #include "mpiio/backend/file/access.h"
 #include "mpiio/backend/file/collective_writes.h"
 #include "mpiio/backend/file/hints.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -19,7 +19,7 @@ namespace mpiio {
 namespace {
 
 int size_of(const File& file, int64_t* size) {
-  if (file.nodes != nullptr) return nodes::size(file, size);
+  if (file.shared_file != nullptr) return shared_file::size(file, size);
   cairn_stat st = {};
   const int result = host->engine->fstat(file.file, &st);
   if (result < 0) return system_error(result, "size", file.path);
@@ -111,7 +111,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
   const cairn::mpi::Doing doing("set size", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
-  if (file.nodes != nullptr) return nodes::set_size(file, size);
+  if (file.shared_file != nullptr) return shared_file::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->ftruncate(file.file, static_cast<uint64_t>(size)); });
 }
@@ -120,7 +120,7 @@ int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   const cairn::mpi::Doing doing("preallocate", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
-  if (file.nodes != nullptr) return nodes::preallocate(file, size);
+  if (file.shared_file != nullptr) return shared_file::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->fallocate(file.file, 0, 0, static_cast<uint64_t>(size));
   });
@@ -145,14 +145,14 @@ int File_get_amode(File& file, MPI_File, int* amode) {
 
 int File_set_info(File& file, MPI_File, MPI_Info info) {
   take_hints(file, info);
-  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+  return file.shared_file == nullptr ? MPI_SUCCESS : shared_file::follow_visibility(file);
 }
 
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
   PMPI_Info_create(info);
   for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
   // A single host makes every write visible immediately.
-  const bool immediate = file.nodes == nullptr || file.immediate;
+  const bool immediate = file.shared_file == nullptr || file.immediate;
   PMPI_Info_set(*info, "cairn_visibility", immediate ? "immediate" : "sync");
   return MPI_SUCCESS;
 }
@@ -188,7 +188,8 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   ++file.views;
   file.pointer = 0;
   take_hints(file, info);
-  if (file.nodes != nullptr && code == MPI_SUCCESS) code = nodes::follow_visibility(file);
+  if (file.shared_file != nullptr && code == MPI_SUCCESS)
+    code = shared_file::follow_visibility(file);
   return code;
 }
 
@@ -221,7 +222,7 @@ int File_set_atomicity(File& file, MPI_File, int flag) {
     return code;
   file.atomic = flag != 0;
   file.choose_way();
-  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+  return file.shared_file == nullptr ? MPI_SUCCESS : shared_file::follow_visibility(file);
 }
 
 int File_get_atomicity(File& file, MPI_File, int* flag) {
@@ -230,7 +231,7 @@ int File_get_atomicity(File& file, MPI_File, int* flag) {
 }
 
 int File_sync(File& file, MPI_File) {
-  if (file.nodes != nullptr) return nodes::sync(file);
+  if (file.shared_file != nullptr) return shared_file::sync(file);
   const int result = host->engine->fsync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // A rank that returns from this call sees what the others wrote before their syncs.

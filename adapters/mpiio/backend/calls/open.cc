@@ -21,8 +21,8 @@
 #include "mpiio/backend/calls/calls.h"
 #include "mpiio/backend/calls/romio.h"
 #include "mpiio/backend/file/hints.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -114,7 +114,7 @@ int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
 // ---- closing ----
 
 void release(File* file) {
-  if (file->nodes != nullptr) nodes::close(*file);
+  if (file->shared_file != nullptr) shared_file::close(*file);
   if (file->shared != nullptr) ::munmap(file->shared, Shared::size_for(file->ranks));
   if (file->file != nullptr) host->engine->close(file->file);
   if (file->comm != MPI_COMM_NULL) PMPI_Comm_free(&file->comm);
@@ -131,7 +131,7 @@ constexpr const char* strangers_elsewhere =
 
 // Refuses the file, with a message even if the program checks no codes: ranks that do not learn of
 // the refusal wait.
-int refuse_strangers(const std::string& path, const char* who, bool tell) {
+int refuse_uncovered_ranks(const std::string& path, const char* who, bool tell) {
   if (tell)
     cairn_show_line(stderr,
                     "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
@@ -170,7 +170,7 @@ struct Opened {
 
 // Opens the file on the first rank. Only one rank creates it, so that MPI_MODE_EXCL works.
 Opened open_first(File& file, int* shared) {
-  Opened opened = {nodes::make_plain(file.path), {}};
+  Opened opened = {shared_file::make_plain(file.path), {}};
   if (opened.code == MPI_SUCCESS)
     opened.code = open_here(file, flags_of(file.amode, true), file_mode(file));
   if (opened.code != MPI_SUCCESS) return opened;
@@ -192,7 +192,7 @@ int open_other(File& file, const Opened& opened, int* shared) {
 }
 
 int open_on_nodes(File& file) {
-  return nodes::open(file, flags_of(file.amode, true), file_mode(file));
+  return shared_file::open(file, flags_of(file.amode, true), file_mode(file));
 }
 
 // Opens a file of this node's pool. `*name` receives that of the memory which its ranks share.
@@ -295,9 +295,9 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   if (cairn::mpi::had_world())
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": cannot open a file after MPI_Finalize");
   bool first = false;
-  if (cairn::mpi::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
+  if (cairn::mpi::forbid(comm, &first)) return refuse_uncovered_ranks(path, strangers_there, first);
   if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->attach() == nullptr))
-    return refuse_strangers(path, strangers_elsewhere, cairn::mpi::is_first_here());
+    return refuse_uncovered_ranks(path, strangers_elsewhere, cairn::mpi::is_first_here());
   auto* file = new File;
   file->path = path;
   file->amode = amode;
@@ -328,8 +328,8 @@ int File_close(File& file, MPI_File* closed) {
   const cairn::mpi::Doing doing("close", file.path);
   // No rank deletes or reopens the file before all ranks have finished with it.
   int code = MPI_SUCCESS;
-  if (file.nodes != nullptr)
-    code = nodes::close(file);
+  if (file.shared_file != nullptr)
+    code = shared_file::close(file);
   else
     cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
@@ -345,11 +345,11 @@ int File_close(File& file, MPI_File* closed) {
 }
 
 int File_delete(const std::string& path) {
-  if (session::job() != nullptr) return nodes::remove(path);
+  if (session::job() != nullptr) return shared_file::remove(path);
   // The name has Cairn's prefix, which no other file has.
   if (!host->paths->covers(path.c_str())) return not_covered(path);
   bool removed = false;
-  if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;
+  if (const int code = shared_file::remove_left(path, &removed); code != MPI_SUCCESS) return code;
   const bool unlinked = ::unlink(path.c_str()) == 0;
   return unlinked || (removed && errno == ENOENT) ? MPI_SUCCESS
                                                   : system_error(errno, "delete", path);

@@ -1,4 +1,4 @@
-#include "mpiio/backend/file/nodes.h"
+#include "mpiio/backend/file/shared_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
-namespace mpiio::nodes {
+namespace mpiio::shared_file {
 namespace {
 
 const engine::ApiTable& calls() { return *host->engine; }
@@ -147,7 +147,7 @@ int open(File& file, int flags, mode_t mode) {
   if (code = told_by_first(file, code); code != MPI_SUCCESS) return code;
   file.group = group_of(&file.comm, file.rank, file.ranks);
   const int result = calls().shared_open(session::job(), &file.group, place.relative, flags,
-                                         host->paths->masked(mode), local, &file.nodes);
+                                         host->paths->masked(mode), local, &file.shared_file);
   if (local != nullptr) {
     host->engine->close(local);
     // The shared file has the bytes now: the name comes back when that file is carried to the
@@ -161,7 +161,8 @@ int open(File& file, int flags, mode_t mode) {
 
 int close(File& file) {
   const cairn::mpi::Doing doing("close", file.path);
-  return outcome(calls().shared_close(std::exchange(file.nodes, nullptr)), "close", file.path);
+  return outcome(calls().shared_close(std::exchange(file.shared_file, nullptr)), "close",
+                 file.path);
 }
 
 int remove(const std::string& path) {
@@ -184,15 +185,15 @@ int remove(const std::string& path) {
 int size(const File& file, int64_t* bytes) {
   const cairn::mpi::Doing doing("size", file.path);
   uint64_t found = 0;
-  const int result = calls().shared_size(file.nodes, &found);
+  const int result = calls().shared_size(file.shared_file, &found);
   *bytes = static_cast<int64_t>(found);
   return outcome(result, "size", file.path);
 }
 
 int set_size(const File& file, int64_t bytes) {
   const cairn::mpi::Doing doing("set size", file.path);
-  return outcome(calls().shared_truncate(file.nodes, static_cast<uint64_t>(bytes)), "set size",
-                 file.path);
+  return outcome(calls().shared_truncate(file.shared_file, static_cast<uint64_t>(bytes)),
+                 "set size", file.path);
 }
 
 int preallocate(const File& file, int64_t bytes) {
@@ -205,7 +206,7 @@ int preallocate(const File& file, int64_t bytes) {
 
 int sync(const File& file) {
   const cairn::mpi::Doing doing("sync", file.path);
-  return outcome(calls().shared_commit(file.nodes), "sync", file.path);
+  return outcome(calls().shared_commit(file.shared_file), "sync", file.path);
 }
 
 int follow_visibility(File& file) {
@@ -215,28 +216,30 @@ int follow_visibility(File& file) {
                         "waiting for what rank 0 requests");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
-  return outcome(calls().shared_set_immediate(file.nodes, immediate), "set atomicity", file.path);
+  return outcome(calls().shared_set_immediate(file.shared_file, immediate), "set atomicity",
+                 file.path);
 }
 
 int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before) {
   const cairn::mpi::Doing doing("move the shared pointer of", file.path);
-  return outcome(calls().shared_fetch_add(file.nodes, which, etypes, before), "shared pointer",
-                 file.path);
+  return outcome(calls().shared_fetch_add(file.shared_file, which, etypes, before),
+                 "shared pointer", file.path);
 }
 
 int set_pointer(const File& file, uint32_t which, int64_t etypes) {
   const cairn::mpi::Doing doing("set the shared pointer of", file.path);
-  return outcome(calls().shared_store(file.nodes, which, etypes), "shared pointer", file.path);
+  return outcome(calls().shared_store(file.shared_file, which, etypes), "shared pointer",
+                 file.path);
 }
 
 int lock(const File& file) {
   const cairn::mpi::Doing doing("wait for the atomic access to", file.path);
-  return outcome(calls().shared_lock(file.nodes), "atomic access", file.path);
+  return outcome(calls().shared_lock(file.shared_file), "atomic access", file.path);
 }
 
 int unlock(const File& file) {
   const cairn::mpi::Doing doing("end the atomic access to", file.path);
-  return outcome(calls().shared_unlock(file.nodes), "atomic access", file.path);
+  return outcome(calls().shared_unlock(file.shared_file), "atomic access", file.path);
 }
 
-}  // namespace mpiio::nodes
+}  // namespace mpiio::shared_file
