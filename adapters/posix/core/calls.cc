@@ -20,8 +20,8 @@ BEFORE_SANITIZER static void* next(const char* name) {
   return found != nullptr ? found : reinterpret_cast<void*>(missing);
 }
 
-// Each pointer starts at a stub, which looks up the function at the first call and replaces itself in
-// the pointer. So a program pays only for the calls that it makes.
+// Each pointer starts at a stub, which looks up the function at the first call and replaces itself
+// in the pointer. So a program pays only for the calls that it makes.
 #define LAZY(result, name, parameters, arguments)               \
   BEFORE_SANITIZER static result find_##name parameters {       \
     name = reinterpret_cast<result(*) parameters>(next(#name)); \
