@@ -261,7 +261,7 @@ __attribute__((noinline, cold)) Function first_target_of(int number, int kind) {
   Function target = names[number].target[kind].load(std::memory_order_acquire);
   if (target != nullptr) return target;
   char text[160];
-  snprintf(text, sizeof text, "this MPI has no %sMPI_%s", kind == kPmpi ? "P" : "",
+  snprintf(text, sizeof text, "%sMPI_%s: missing in this MPI", kind == kPmpi ? "P" : "",
            names[number].name);
   give_up(text);
 }

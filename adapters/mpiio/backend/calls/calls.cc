@@ -179,7 +179,7 @@ extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio
   if (std::strcmp(from->version, CAIRN_VERSION) != 0 ||
       from->engine->size != sizeof(engine::ApiTable) ||
       from->paths->size != sizeof(engine::Paths)) {
-    *why = "its version differs from that of libcairn_posix.so";
+    *why = "its version differs from that of libcairn_posix.so; install both from one build";
     return nullptr;
   }
   mpiio::host = from;

@@ -144,7 +144,8 @@ int move_all(const File& file, Direction direction, int64_t stream, char* bytes,
   if (file.view.representation != nullptr)
     return move_converted(file, direction, bytes, count, datatype, stream, moved);
   const auto memory = layout_of(datatype);
-  if (!memory->known) return error(MPI_ERR_TYPE, file.path + ": unsupported datatype constructor");
+  if (!memory->known)
+    return error(MPI_ERR_TYPE, file.path + ": unknown constructor in the datatype");
   const int64_t total = memory->size * count;
   if (total == 0) return MPI_SUCCESS;
   if (memory->is_dense())
@@ -169,8 +170,7 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   if (file.shared_file != nullptr)
     return file.atomic ? shared_file::in_turn(file, access) : access();
   const AtomicTurn turn(file);
-  if (turn.error() != 0)
-    return system_error(turn.error(), "take the turn in atomic mode", file.path);
+  if (turn.error() != 0) return system_error(turn.error(), "atomic access", file.path);
   return access();
 }
 

@@ -89,9 +89,10 @@ int move_pieces(const File& file, Direction direction, char* buffer, Walk memory
   // A filetype may have no data, as an empty share of a distributed array: its file ends before it
   // begins.
   if (!view.dense && view.layout->size == 0)
-    return reading ? MPI_SUCCESS
-                   : error(MPI_ERR_IO,
-                           file.path + ": write: the view's filetype has no bytes to write to");
+    return reading
+               ? MPI_SUCCESS
+               : error(MPI_ERR_IO,
+                       file.path + ": write: the view's filetype has no bytes; set another view");
   const Run line = {0, size};
   Walk place = view.dense ? Walk(line, view.displacement + stream)
                           : Walk(*view.layout, view.displacement, stream);
