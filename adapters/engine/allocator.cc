@@ -13,8 +13,8 @@
 
 namespace engine::memory {
 
-// Small blocks share a page, large ones have pages of their own; the first page begins with what
-// kind it is, which a block's address leads to.
+// Small blocks share a page; large ones have pages of their own. The first page begins with a Head
+// that tells its kind. A block's address leads to it.
 constexpr size_t kPage = 4096;
 constexpr size_t kHead = 64;
 constexpr size_t kSizes[] = {64,
@@ -31,17 +31,17 @@ constexpr size_t kSizes[] = {64,
 constexpr unsigned kKinds = sizeof kSizes / sizeof *kSizes;
 
 struct Head {
-  size_t kind;    // kKinds: mapped for itself
-  size_t length;  // then: of the mapping
+  size_t kind;    // kKinds: a mapping of its own
+  size_t length;  // of that mapping
 };
 struct Free {
   Free* next;
 };
 
-// Each change of these becomes visible by one store, which releases what was stored before: a child
-// that is born meanwhile finds it done or not.
+// Each change of these becomes visible by one store, which releases the stores before it. So a
+// child born meanwhile finds the change complete or absent.
 static std::atomic<Free*> free_blocks[kKinds];
-static std::atomic<uint8_t*> fresh;  // pages that have not been used
+static std::atomic<uint8_t*> fresh;  // first page that was not used yet
 static std::atomic<uint8_t*> fresh_end;
 static std::atomic_flag lock;
 
@@ -57,7 +57,7 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 
  private:
-  Inside inside_;  // no handler asks for memory in here
+  Inside inside_;  // no handler allocates memory while the lock is held
 };
 
 template <typename T>
@@ -65,7 +65,7 @@ static void publish(std::atomic<T*>& at, T* value) {
   at.store(value, std::memory_order_release);
 }
 
-// What is only changed under the lock.
+// Loads a value that changes only under the lock.
 template <typename T>
 static T* now(const std::atomic<T*>& at) {
   return at.load(std::memory_order_relaxed);
@@ -84,7 +84,7 @@ static uint8_t* take_pages(size_t length) {
       reinterpret_cast<uintptr_t>(now(fresh)) + length) {
     uint8_t* mapped = map(kAtOnce);
     if (mapped == nullptr) return nullptr;
-    publish<uint8_t>(fresh_end, nullptr);  // none, until the other end is there
+    publish<uint8_t>(fresh_end, nullptr);  // no page, until the other end is stored
     publish(fresh, mapped);
     publish(fresh_end, mapped + kAtOnce);
   }
@@ -99,7 +99,7 @@ static void put(unsigned kind, uint8_t* at) {
   publish(free_blocks[kind], block);
 }
 
-// A block of new pages; what else they hold is free.
+// Takes a block of new pages. The rest of them becomes free blocks.
 static void* take_new(unsigned kind) {
   const size_t size = kSizes[kind];
   const size_t length = size + kHead < kPage ? kPage : size + kHead;
@@ -143,11 +143,11 @@ void release(void* block) {
 
 }  // namespace engine::memory
 
-// A sanitizer brings its own.
+// A sanitizer has its own operators.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void* need(size_t size) {
   void* block = engine::memory::allocate(size);
-  if (block == nullptr) std::terminate();  // nothing here catches
+  if (block == nullptr) std::terminate();  // no code here catches
   return block;
 }
 void* operator new(size_t size) { return need(size); }

@@ -1,16 +1,15 @@
-// Memory of the engine's and of the tables': not malloc's.
+// Allocates memory for the engine and for the adapters' tables, apart from malloc.
 //
-// A handler of the program's may have interrupted malloc and open a covered file, and so may be met
-// by a fork, which waits for malloc. The engine's operator new comes from here, and what the
-// adapter needs for open and close.
+// A signal handler that interrupted malloc may open a covered file, and a fork waits for malloc. So
+// the engine's operator new, and the adapter's code for open and close, use this memory.
 #pragma once
 
 #include <stddef.h>
 
 namespace engine::memory {
 
-void* allocate(size_t size);  // aligned to 64 bytes; nullptr: there is none
+void* allocate(size_t size);  // aligned to 64 bytes; null: memory is out
 void release(void* block);
-void after_fork();  // in the child
+void after_fork();  // call it in the child of a fork
 
 }  // namespace engine::memory

@@ -6,8 +6,8 @@
 
 namespace engine {
 
-// Filled in when a module asks: as a constant it would cost every program a relocation for each
-// entry. `volatile` keeps the compiler from making a constant of it.
+// The table is filled in when a module asks: as a constant it would cost every program a relocation
+// for each entry. `volatile` keeps the compiler from making it a constant.
 template <typename Function>
 static void enter(Function* entry, Function function) {
   *const_cast<Function volatile*>(entry) = function;

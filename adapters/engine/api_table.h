@@ -1,5 +1,5 @@
-// API table: the engine of this process for modules that are loaded later and cannot link to it.
-// The C API with guarded calls (guarded.h), the attachment and the log.
+// ApiTable gives the engine of this process to modules that are loaded later and cannot link to it:
+// the C API with guarded calls (guarded.h), the attachment and the log.
 #pragma once
 
 #include <stddef.h>
@@ -20,10 +20,11 @@ struct ApiTable {
 #define CAIRN_CALL(name) decltype(&::cairn_##name) name;
 #include "cairn/api.def"
 
-  // The pool, attached to; null: there is no access to it.
+  // Attaches the pool. Returns null if that fails.
   cairn_pool* (*attach)();
   void (*log)(Level level, const char* text);
-  // Does a signal's handler of the program call? It may have interrupted anything.
+  // Returns true if a signal handler of the program makes the call. It may have interrupted any
+  // code.
   bool (*is_in_handler)();
 };
 

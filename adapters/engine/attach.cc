@@ -23,7 +23,8 @@ static dev_t device;
 
 enum class Says : uint8_t { nothing, why };
 
-// Each call on a covered path tries anew: a failure is told again only if its reason has changed.
+// Logs a failure, unless its reason is the one logged last: each call on a covered path tries
+// again.
 static void tell(Says says, const char* what, const char* why) {
   static char told[256];
   if (says == Says::nothing || strncmp(told, why, sizeof told - 1) == 0) return;
@@ -31,8 +32,8 @@ static void tell(Says says, const char* what, const char* why) {
   log(Level::kError, what, why);
 }
 
-// A failure is not remembered: a process that has become another user may become the pool's user
-// again, and a full table of open files does not stay full.
+// A failure is not remembered. A process that has become another user may become the pool's user
+// again, and a full table of open files may empty.
 static int attach_locked(Says says) {
   if (pool != nullptr) return 0;
   cairn_pool* attached = nullptr;
@@ -40,14 +41,14 @@ static int attach_locked(Says says) {
   unsigned flags = window != nullptr && strcmp(window, "on") == 0 ? CAIRN_ATTACH_WRITE_WINDOW : 0;
   int error = pool_path[0] == '\0' ? -ENOENT : cairn_pool_attach(pool_path, flags, &attached);
   if (error < 0) {
-    // The caller finds out whether that is as it should be.
+    // The caller checks whether the cover has ended.
     if (error == -ENOENT && pool_path[0] != '\0') return error;
     tell(says, "no access to the pool, covered files cannot be reached: ",
          pool_path[0] == '\0' ? "CAIRN_POOL is not set" : cairn_last_error());
     return -EIO;
   }
-  // By its path, which all processes of a run have alike: to ask the pool for its uuid is to ask
-  // for all its figures, which looks at every inode.
+  // The device number comes from the pool's path, which all processes of a run share. The pool's
+  // uuid comes only with all its figures, which reads every inode.
   unsigned hash = 0;
   for (const char* c = pool_path; *c != '\0'; ++c)
     hash = hash * 31 + static_cast<unsigned char>(*c);
@@ -73,8 +74,9 @@ int attach() {
   return error;
 }
 
-// A process that starts to look when all is over: the run has drained and ended the cover (and
-// removed the pool), so the directory is an ordinary one. A claim says that it is not over.
+// Returns true if the run has drained and ended the cover, and perhaps removed the pool, before
+// this process first used it. The directory is an ordinary one then. A claim in it means that the
+// cover has not ended.
 static bool has_ended(const Cover& cover) {
   char claim[PATH_MAX + 16];
   struct stat st;
@@ -82,7 +84,7 @@ static bool has_ended(const Cover& cover) {
   return lstat(claim, &st) != 0 && errno == ENOENT && ::stat(cover.path, &st) == 0;
 }
 
-// The name matches nothing any more.
+// Ends the cover: no path matches it any more.
 static int end(Cover* cover) {
   cover->length = 0;
   return kEnded;

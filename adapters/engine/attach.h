@@ -1,5 +1,5 @@
 // Attachment: the process's place in the pool and in its covered directories, for all adapters of
-// the process. Taken at the first covered path, not at load.
+// the process. It is taken at the first covered path, not at load.
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 namespace engine {
 
-extern cairn_pool* pool;       // nullptr until attached
-extern const char* pool_path;  // set by the adapter that reads the environment; "" if there is none
+extern cairn_pool* pool;       // null until attached
+extern const char* pool_path;  // the adapter that reads the environment sets it; "": none
 
 struct Cover {
   const char* path = "";  // real, absolute, without a slash at the end
@@ -22,15 +22,16 @@ struct Cover {
   cairn_ino top = 0;
 };
 
-// Attaches if need be. 0 or a negative errno; logs once why it does not work.
+// Attaches if needed. Returns 0 or a negative errno. Logs the reason of a failure once.
 int attach();
-// Attaches, and joins this cover. kEnded: the cover is no more, its directory is an ordinary one.
+// Attaches, and joins this cover. Returns kEnded if the cover has ended; its directory is an
+// ordinary one then.
 constexpr int kEnded = 1;
 int join(Cover* cover);
-// Does the same and logs nothing.
+// Joins without logging a failure.
 int join_quietly(Cover* cover);
 
-// The device number that covered files show.
+// Returns the device number that covered files show.
 dev_t device_number();
 
 }  // namespace engine

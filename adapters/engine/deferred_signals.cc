@@ -16,7 +16,7 @@ __thread volatile bool Inside::held;
 
 using SignalHandler = void (*)(int);
 
-// The kernel's set of signals; glibc's is longer than what a signal frame holds.
+// The kernel's set of signals; glibc's is longer than the set in a signal frame.
 using Mask = uint64_t;
 static constexpr Mask bit(int number) { return Mask{1} << (number - 1); }
 constexpr Mask kFaults =
@@ -32,7 +32,7 @@ static void set_mask(Mask mask) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask);
 }
 
-// The signal that this thread holds back, and the mask that it interrupted.
+// The signal that this thread keeps, and the mask that it interrupted.
 struct Held {
   int number;
   siginfo_t info;
@@ -40,8 +40,8 @@ struct Held {
 };
 static __thread Held kept;
 
-// What the program installed. A handler may be read while it is being replaced: the two halves are
-// as old or as new as the signal that just came.
+// A handler that the program installed. It may be read while it is being replaced: each part is
+// then old or new, as for a signal at that moment.
 struct Handler {
   std::atomic<void (*)(int, siginfo_t*, void*)> function;
   std::atomic<int> flags;
@@ -49,7 +49,7 @@ struct Handler {
 };
 static Handler handlers[NSIG];
 
-// Null: SIGBUS does not come here first.
+// Null: SIGBUS does not go to it first.
 static std::atomic<bool (*)(const void*)> bus_error_reached;
 static bool stays_ours(int number) { return number == SIGBUS && bus_error_reached != nullptr; }
 
@@ -74,7 +74,8 @@ static void set_default(int number) {
   ::sigaction(number, &plain, nullptr);
 }
 
-// For SA_RESETHAND the kernel takes the handler away, and leaves its flags and mask to be read.
+// Does what the kernel does for SA_RESETHAND: removes the handler, and leaves its flags and mask to
+// be read.
 static void take_handler(int number, int flags, Mask mask) {
   struct sigaction left = {};
   left.sa_handler = SIG_DFL;
@@ -83,8 +84,8 @@ static void take_handler(int number, int flags, Mask mask) {
   ::sigaction(number, &left, nullptr);
 }
 
-// The engine handles this signal for mappings only, and this one does not concern a mapping. So the
-// program's own action takes place. The kernel raises a fault again when the handler returns.
+// Applies the program's own action to a signal that the engine handles for mappings only, and that
+// does not concern a mapping. The kernel raises a fault again when the handler returns.
 static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*, void*)) {
   bool fault = info->si_code > 0;
   if (!fault && function != nullptr) return;  // ignored
@@ -92,7 +93,7 @@ static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*
   if (!fault) syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info);
 }
 
-// Where the handler that runs was called; null: none.
+// The frame from which the running handler was called; null: none is running.
 static __thread const char* volatile handler_frame;
 
 static void run(int number, siginfo_t* info, void* context) {
@@ -100,7 +101,7 @@ static void run(int number, siginfo_t* info, void* context) {
   auto function = handler.function.load();
   int flags = handler.flags.load();
   if (!is_a_function(function)) return end_by(number, info, function);
-  // We came with everything blocked; the program asked for this much.
+  // All signals are blocked here; the program asked for this mask.
   Mask mask = *interrupted_mask(context) | handler.mask.load();
   if ((flags & SA_NODEFER) == 0) mask |= bit(number);
   if ((static_cast<unsigned>(flags) & SA_RESETHAND) != 0) {
@@ -121,8 +122,8 @@ static void run(int number, siginfo_t* info, void* context) {
   handler_frame = outer;
 }
 
-// A handler that was left by a jump may still be noted here: what is called from further up the
-// stack is none of its.
+// A handler that was left by a jump may still be noted here. A call from further up the stack is
+// not the handler's.
 bool is_in_handler() {
   const char* frame = handler_frame;
   return frame != nullptr && static_cast<const char*>(__builtin_frame_address(0)) < frame;
@@ -140,7 +141,7 @@ static void arrive(int number, siginfo_t* info, void* context) {
     return run(number, info, context);
   }
   if (fault) {
-    // The handler may leave by a jump: then nobody is inside any more.
+    // The handler may leave by a jump: then the thread is no longer inside.
     Inside::depth = 0;
     run(number, info, context);
     Inside::depth = depth;
@@ -150,7 +151,7 @@ static void arrive(int number, siginfo_t* info, void* context) {
   kept.number = number;
   kept.info = *info;
   kept.mask = *mask;
-  *mask = ~kFaults;  // in force when we have returned: no second one comes
+  *mask = ~kFaults;  // takes effect at return: no second signal arrives
   Inside::held = true;
 }
 
@@ -170,7 +171,7 @@ void Inside::leave_in_child() {
   set_mask(kept.mask);
 }
 
-// The same, with us before the program's function.
+// Returns the action with our function before the program's.
 static struct sigaction behind_us(struct sigaction action) {
   action.sa_sigaction = arrive;
   action.sa_flags = static_cast<int>((static_cast<unsigned>(action.sa_flags) | SA_SIGINFO) &
@@ -206,7 +207,7 @@ int set_handler(int number, const struct sigaction* action, struct sigaction* ol
   struct sigaction ours;
   const struct sigaction* asked = action;
   if (action != nullptr && (is_a_function(action->sa_sigaction) || stays_ours(number))) {
-    // Until the kernel knows ours, the old one, of the program or of the system, is still in force.
+    // The old action stays in force until the kernel knows ours.
     keep(number, *action);
     ours = behind_us(*action);
     asked = &ours;

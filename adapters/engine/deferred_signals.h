@@ -1,13 +1,14 @@
-// Signals that arrive while the engine works are delivered when it has done.
+// Delivers signals that arrive inside the engine when the thread leaves it.
 //
-// A handler of the program's may call anything that is async-signal-safe: open, write, rename,
-// unlink. If it interrupted the engine in a call that holds locks, its own call would wait for them
-// for ever. So handlers are installed behind a function of ours, which, inside the engine, keeps
-// the signal and returns with all signals blocked; who leaves the engine sends it to himself again
-// and unblocks. This costs a call two additions to a thread's counter, and no system call.
+// A handler of the program may call any async-signal-safe function: open, write, rename, unlink. If
+// it interrupted a call of the engine that holds locks, its own call would wait for them for ever.
+// So handlers are installed behind a function of ours. Inside the engine, that function keeps the
+// signal and returns with all signals blocked. When the thread leaves the engine, it sends the
+// signal to itself again and unblocks. This costs a call two additions to a thread's counter, and
+// no system call.
 //
-// The handler passes a fault (SIGSEGV and the like, raised by the kernel) on to the program at
-// once. The exception is a SIGBUS in a mapping that only has to follow its file's growth.
+// The function passes a fault (SIGSEGV and the like, raised by the kernel) on to the program
+// immediately. The exception is a SIGBUS in a mapping that only has to follow its file's growth.
 #pragma once
 
 #include <signal.h>
@@ -21,7 +22,7 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  // volatile: read and written by the handler of the same thread.
+  // The handler of the same thread reads and writes these, so they are volatile.
   static __thread volatile int depth;
   static __thread volatile bool held;
 
@@ -31,21 +32,22 @@ class Inside {
     depth = left;
     if (left == 0 && __builtin_expect(held, 0)) deliver();
   }
-  // In the child of a fork: what was kept was sent to the parent.
+  // Leaves in the child of a fork. The kept signal was sent to the parent.
   static void leave_in_child();
 
  private:
   static void deliver();
 };
 
-// Is a handler of the program's running in this thread? It may have interrupted anything.
+// Returns true if a handler of the program is running in this thread. It may have interrupted any
+// code.
 bool is_in_handler();
 
-// From now on SIGBUS comes to `reached` first, whatever the program wants of it: what was done
-// about a fault at this address, outside the engine, is enough if it returns true.
+// From now on SIGBUS goes to `reached` first, whatever the program does with it. If `reached`
+// returns true, it has repaired the fault at this address, outside the engine.
 void catch_bus_errors(bool (*reached)(const void* address));
 
-// sigaction(2) for the program: a handler is installed behind a function of ours.
+// Serves sigaction(2) for the program: installs a handler behind a function of ours.
 int set_handler(int number, const struct sigaction* action, struct sigaction* old);
 
 }  // namespace engine

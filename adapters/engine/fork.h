@@ -1,11 +1,11 @@
-// Forks of an attached process: the pool is told before and after, and the adapters' hooks run.
+// Tells the pool about forks of an attached process, and runs the adapters' hooks.
 #pragma once
 
 #include "cairn/cairn.h"
 
 namespace engine {
 
-// From now on forks are prepared, also those that libraries make by themselves.
+// Prepares all forks from now on, also those that libraries make.
 void watch_forks(cairn_pool* pool);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// Guarded calls: the C API as adapters call it. While a call runs, no handler of the program's runs
+// Guarded calls: the C API as adapters call it. While a call runs, no handler of the program runs
 // in its thread (deferred_signals.h).
 //
 // In namespace engine each name of the C API is an object that calls the function of the same name.

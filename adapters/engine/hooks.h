@@ -1,7 +1,8 @@
-// Hooks: what an adapter has the engine call when the process attaches, and around its forks.
+// Hooks: functions of an adapter that the engine calls when the process attaches, and around its
+// forks.
 //
-// The library that the engine is linked into defines them, as constants: nothing is registered at
-// start.
+// The library that carries the engine defines them, as constants, so that no code runs at the start
+// to register them.
 #pragma once
 
 #include <stddef.h>
@@ -15,10 +16,10 @@ using Step = void (*)();
 extern const Step attaching[];    // the pool is attached; no other thread sees it yet
 extern const Step attached[];     // `pool` is set
 extern const Step before_fork[];  // before the pool is held still
-extern const Step in_parent[];    // after the pool goes on
+extern const Step in_parent[];    // after the pool continues
 extern const Step in_child[];     // after the child has its own place in the pool
 
-// Writes to a stderr that is no descriptor of the kernel's.
+// Writes to a stderr that is not a descriptor of the kernel's.
 extern ssize_t (*const write_stderr)(int fd, const void* bytes, size_t size);
 
 inline void run(const Step* list) {

@@ -24,7 +24,7 @@ static Level level_from_environment() {
   return Level::kWarning;
 }
 
-// By system call: a stderr that is a covered file must not lead back to us.
+// Writes by system call, because a stderr that is a covered file must not lead back here.
 void log(Level level, const char* text, const char* detail, const char* more) {
   static const Level most = level_from_environment();
   if (level > most) return;

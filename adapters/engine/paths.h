@@ -1,7 +1,7 @@
-// Paths: what other adapters ask of the one that serves the program's calls by path and descriptor.
+// Paths: the functions that other adapters call in the one that serves the program's calls by path
+// and descriptor.
 //
-// A table of functions rather than declarations: modules that are loaded later ask too
-// (api_table.h).
+// It is a table of functions, because modules that are loaded later call them, too (api_table.h).
 #pragma once
 
 #include <limits.h>
@@ -13,41 +13,42 @@
 
 namespace engine {
 
-// Where a path leads in the covered directory.
+// A path in the covered directory.
 struct Place {
-  char relative[PATH_MAX];  // to that directory, without symbolic links, "." and ".."
+  char relative[PATH_MAX];  // from that directory, without symbolic links, "." and ".."
   bool exists;              // in this node's pool
-  cairn_stat st;            // if it does
+  cairn_stat st;            // if it exists
 };
 
 // Results are as in cairn.h: 0 or a count, or a negative errno.
 struct Paths {
   size_t size;  // of this struct: a module that was built for another one refuses it
-  // The open file of a descriptor, with a reference of its own (cairn_close); null if it is no
-  // Cairn file.
+  // Returns the open file of a descriptor, with a reference of its own (cairn_close), or null if it
+  // is not a Cairn file.
   cairn_file* (*file_of)(int fd);
-  // Does the path lead to what a covered directory holds, or could hold?
+  // Returns true if the path leads to a file of a covered directory, or to a name in it.
   bool (*covers)(const char* path);
-  // The covered directory's real path.
+  // Returns the covered directory's real path.
   const char* (*directory)();
-  // -EXDEV: not in that directory. -ENOENT: not even the directory that it would be made in is
-  // there.
+  // Finds a path's place. Returns -EXDEV if the path leads out of the directory, -ENOENT if not
+  // even its parent directory exists.
   int (*place)(const char* path, Place* place);
-  // What the umask leaves of a mode.
+  // Returns a mode without the bits of the umask.
   mode_t (*masked)(mode_t mode);
-  // Is there a file, or directory, of this name in the covered directory itself, whatever the pool
-  // says?
+  // Returns true if the covered directory itself has a file or directory of this name, whatever the
+  // pool has.
   bool (*is_below)(const char* relative);
-  // The job on several hosts that this process is one of: calls by name see its files from now on.
-  // Null: it is over; nobody is asked for it any more when this returns.
+  // Sets the job on several hosts that this process belongs to: calls by name see its files from
+  // now on. Null: the job is over; when this returns, no call uses it any more.
   void (*set_job)(cairn_job* job);
-  // Whether this thread's calls by name see only what the pool has. Returns what was before.
+  // Makes this thread's calls by name see only files of the pool, or ends that. Returns the
+  // previous setting.
   bool (*hide_job)(bool hide);
-  // Writes what streams and Fortran units hold for files of other hosts, while there is the job.
+  // Flushes streams and Fortran units for files of other hosts, while the job lasts.
   void (*flush_unwritten)();
 };
 
-// Defined by the adapter that serves such calls.
+// The adapter that serves such calls defines it.
 extern const Paths paths;
 
 }  // namespace engine

@@ -36,10 +36,12 @@ struct Name {
 enum Number : int {
 #define PLAIN(name, parameters, arguments) number_##name,
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) number_##name##_c,
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
   numbers
 };
@@ -76,6 +78,7 @@ constexpr int place_of_count(const char* arguments) {
 constinit Name names[numbers] = {
 #define PLAIN(name, parameters, arguments) {#name, {}, {}},
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments)                     \
   {#name "_c",                                                 \
    {by_int<number_##name, kMpi, place_of_count(#arguments)>,   \
@@ -84,6 +87,7 @@ constinit Name names[numbers] = {
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
 };
 
@@ -257,7 +261,7 @@ __attribute__((noinline, cold)) Function first_target_of(int number, int kind) {
   Function target = names[number].target[kind].load(std::memory_order_acquire);
   if (target != nullptr) return target;
   char text[160];
-  snprintf(text, sizeof text, "this MPI has no %sMPI_%s", kind == kPmpi ? "P" : "",
+  snprintf(text, sizeof text, "%sMPI_%s: missing in this MPI", kind == kPmpi ? "P" : "",
            names[number].name);
   give_up(text);
 }
@@ -277,6 +281,7 @@ inline Function target_of(int number, int kind) {
   }
 #define PLAIN(name, parameters, arguments) EXPORT(MPI_, kMpi, name) EXPORT(PMPI_, kPmpi, name)
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) \
   EXPORT(MPI_, kMpi, name##_c) EXPORT(PMPI_, kPmpi, name##_c)
 #include "mpiio/calls.def"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/compat/posix-calls.md from calls.def; with --check, says whether it is fresh."""
+"""Makes docs/compat/posix-calls.md from the lists that calls.def includes; with --check, tells
+whether it is fresh."""
 
 import pathlib
 import re
@@ -12,7 +13,7 @@ NAME = re.compile(r"[ ,*]([A-Za-z_0-9]+), \(")
 
 HEAD = """# The calls that libcairn_posix.so intercepts
 
-Made from `adapters/posix/calls.def` by `adapters/posix/make_calls_table.py`: do not edit.
+Made from `adapters/posix/*/calls.def` by `adapters/posix/make_calls_table.py`: do not edit.
 
 - **served**: works on covered files as on any.
 - **refused**: fails on a covered file with a clean errno and one line on stderr that names it; on other
@@ -24,17 +25,23 @@ it returns `EBADF`. [The adapter](../../adapters/posix/README.md) has what canno
 """
 
 
-def entries(text):
+def lists():
+    """The lists that calls.def includes, in its order."""
+    included = re.findall(r'^#include "posix/(.*)"$', (HERE / "calls.def").read_text(), re.M)
+    return [HERE / name for name in included]
+
+
+def entries(path):
     """(section, kind, name, target, note) of each entry."""
     section = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.startswith("// == "):
             section = line[6:]
             continue
         match = ENTRY.match(line)
         if not match:
             if line and not line.startswith("//"):
-                sys.exit(f"calls.def:{number}: no entry: {line}")
+                sys.exit(f"{path.relative_to(HERE)}:{number}: no entry: {line}")
             continue
         kind, body, note = match.groups()
         if kind == "FORWARDED":
@@ -49,8 +56,10 @@ def entries(text):
         yield section, kind, name, target, note or ""
 
 
-def table(text):
-    rows = list(entries(text))
+def table():
+    rows = [row for path in lists() for row in entries(path)]
+    sections = list(dict.fromkeys(section for section, *_ in rows))
+    rows.sort(key=lambda row: sections.index(row[0]))  # several folders may serve one section
     aliases = {}
     for _, kind, name, target, _ in rows:
         if kind == "ALIAS":
@@ -72,7 +81,7 @@ def table(text):
     return "".join(out)
 
 
-fresh = table((HERE / "calls.def").read_text())
+fresh = table()
 if "--check" in sys.argv[1:]:
     if not TABLE.exists() or TABLE.read_text() != fresh:
         sys.exit(f"{TABLE.name} is out of date: run adapters/posix/make_calls_table.py")

@@ -18,9 +18,9 @@ WORDS = set("""
 
 # Folder: percent of its comments that may begin with one of WORDS.
 BUDGET = {
-    "adapters/engine": 14.6,
+    "adapters/engine": 0.0,
     "adapters/mpiio": 1.1,
-    "adapters/posix": 19.0,
+    "adapters/posix": 2.5,
     "cli": 11.3,
     "src/base": 14.1,
     "src/capi": 21.4,

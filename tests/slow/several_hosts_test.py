@@ -387,8 +387,8 @@ class SeveralHosts(unittest.TestCase):
         them then, they end."""
         directory, done = self.starts("openmpi", 2, "spawn")
         together = (
-            "of_all: it is opened together with processes that were not in MPI_COMM_WORLD at"
-            " MPI_Init"
+            "of_all: open: some processes of the communicator were not in MPI_COMM_WORLD at"
+            " MPI_Init; open it without them"
         )
         self.assertIn(f"together: {together}\n", done.stdout)
         self.assertEqual(done.stdout.count(f"cairn: MPI-IO: {together}"), 1, done.stdout)
@@ -428,8 +428,8 @@ class SeveralHosts(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(
             done.stdout,
-            "alone: `cairn run` is around the launcher .*: start it as mpirun ... cairn run ..."
-            " program",
+            "alone: open: `cairn run` covers only the launcher's host.*; start it as mpirun ..."
+            " cairn run ... program",
         )
 
 

@@ -1,5 +1,5 @@
-// As base/at_start.h for the engine: what every preloaded program touches before its main lies
-// together on few pages.
+// Places what every preloaded program touches before its main on few pages, as base/at_start.h does
+// for the engine.
 #pragma once
 
 #define AT_START_CODE __attribute__((section(".text.startup")))

@@ -1,4 +1,4 @@
-// The C library's own functions, behind the wrappers of exports.cc.
+// Looks up the C library's own functions, which the wrappers of exports.cc cover.
 #include "posix/core/calls.h"
 
 #define VARIADIC(result, name)
@@ -11,8 +11,8 @@ static long missing() {
   return -1;
 }
 
-// The next definition of `name` after ours. A name that the C library does not have was called by
-// nobody before us, and by us only as a second choice.
+// Returns the next definition of `name` after ours. No program calls a name that the C library
+// lacks, and this library only as a second choice.
 BEFORE_SANITIZER static void* next(const char* name) {
   int before = errno;
   void* found = dlsym(RTLD_NEXT, name);
@@ -20,8 +20,8 @@ BEFORE_SANITIZER static void* next(const char* name) {
   return found != nullptr ? found : reinterpret_cast<void*>(missing);
 }
 
-// Each pointer starts at a stub that looks the function up and takes the stub's place: a program
-// pays for the calls that it makes.
+// Each pointer starts at a stub, which looks up the function at the first call and replaces itself
+// in the pointer. So a program pays only for the calls that it makes.
 #define LAZY(result, name, parameters, arguments)               \
   BEFORE_SANITIZER static result find_##name parameters {       \
     name = reinterpret_cast<result(*) parameters>(next(#name)); \

@@ -1,12 +1,14 @@
-// Every intercepted call has three names here, all made from calls.def:
+// real::NAME: the C library's own function behind each intercepted call, or that of a library which
+// was preloaded after us. The function is looked up at its first call.
 //
-//   the exported symbol   what the program calls; a wrapper in calls.cc that goes on to serve::
-//   serve::open           what we do; in the file of its idea
-//   real::open            the C library's own, or that of the preload after us; looked up at first
-//   use
+// Every intercepted call has three names, all made from calls.def:
 //
-// The engine that is linked into this library is kept away from the exported symbols by the linker
-// (--wrap, see folder.cmake): its calls end in real::. Our own code names one of the two, always.
+//   the exported symbol   what the program calls; a wrapper in entry/exports.cc that calls serve::
+//   serve::open           what we do; the folder that serves a call declares it in its calls.h
+//   real::open            the C library's
+//
+// The linker keeps the engine in this library away from the exported symbols (--wrap, see
+// folder.cmake): its calls lead to real::. Our own code always names serve:: or real::.
 #pragma once
 
 #include <aio.h>
@@ -72,17 +74,6 @@ namespace real {
 #undef ALIAS
 #undef REFUSED
 }  // namespace real
-
-namespace serve {
-#define SERVED(result, name, parameters, arguments) result name parameters;
-#define ALIAS(result, name, parameters, arguments, call)
-#define REFUSED(result, name, parameters, arguments) result name parameters;
-#include "posix/calls.def"
-#undef SERVED
-#undef ALIAS
-#undef REFUSED
-char* current_directory_name();
-}  // namespace serve
 
 #undef VARIADIC
 #undef FORWARDED

@@ -15,8 +15,9 @@ AT_START_DATA Spelling spellings[kMostSpellings];
 AT_START_DATA int spelling_count;
 AT_START_DATA std::atomic<int> coverage{0};
 
-// The covers' and the pool's paths, one after the other: the environment is the program's to
-// overwrite, and whoever never touches a covered path should not touch more pages than this.
+// The paths of the covers and of the pool, one after the other. They are copies, because the
+// program may overwrite its environment. They share an array, so that a program that touches no
+// covered path touches few pages.
 static char names[(kMostSpellings + 1) * PATH_MAX];
 
 static const char* keep(size_t* used, const char* path, size_t length) {
@@ -26,7 +27,8 @@ static const char* keep(size_t* used, const char* path, size_t length) {
   return kept;
 }
 
-// Takes the next absolute path of a list, without slashes at its end. Null: it is over.
+// Takes the next absolute path of a list, without slashes at its end. Returns null at the list's
+// end.
 static const char* next_path(const char** list, size_t* length) {
   while (*list != nullptr && **list != '\0') {
     const char* path = *list;
@@ -44,7 +46,7 @@ static void add_spelling(const char* path, size_t length, Cover* cover) {
   if (spelling_count < kMostSpellings) spellings[spelling_count++] = {path, length, cover};
 }
 
-// Other libraries' constructors may call us before ours has run.
+// Constructors of other libraries may call this function before our constructor has run.
 AT_START_CODE int read_environment() {
   static std::atomic_flag reading;
   if (environ == nullptr) return 1;

@@ -1,5 +1,4 @@
-// What this adapter takes of the engine under the names that it has there: the guarded C API, the
-// attachment, the log.
+// Takes the guarded C API, the attachment and the log of the engine into namespace posix.
 #pragma once
 
 #include "engine/allocator.h"

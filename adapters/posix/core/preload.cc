@@ -15,7 +15,8 @@ namespace posix::preload {
 namespace {
 
 constexpr char kName[] = "libcairn_posix.so";
-// Not strspn and strcspn, whose pages nobody else needs at the start.
+// A loop with this function replaces strspn and strcspn, whose pages no other code needs at the
+// start.
 bool is_between(char c) { return c == ':' || c == ' '; }
 
 const char* next_entry(const char* at) {
@@ -49,8 +50,9 @@ AT_START_CODE int look_for_path(dl_phdr_info* object, size_t, void*) {
   return 0;
 }
 
-// The library's file: that of anything in it. First asked for at the start, before there are signal
-// handlers. Not by dladdr, which looks at all our symbols to name the nearest one.
+// Returns the path of this library's file, by the address of a variable in it. The first call is at
+// the start, before there are signal handlers. dladdr would look at all our symbols to name the
+// nearest one.
 const char* own_path() {
   if (*found_path == '\0') dl_iterate_phdr(look_for_path, nullptr);
   return found_path;
@@ -131,7 +133,7 @@ AT_START_CODE void start_again_if_not_last(char* const* arguments, char* const* 
   auto* list = static_cast<char*>(alloca(name + room_for(present)));
   memcpy(list, variable, name);
   if (!put_last(present, list + name)) return;
-  // By the dynamic linker's own command: its options are not among the arguments.
+  // The dynamic linker was called as a command, and its options are not among the arguments.
   if (getauxval(AT_BASE) == 0) return;
   auto** all = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
   memcpy(all, environment, (count + 1) * sizeof(char*));

@@ -1,6 +1,6 @@
-// Our place in LD_PRELOAD: the last one. Who interposes the same calls as we do, a profiling tool
-// say, finds what comes after it with dlsym(RTLD_NEXT): that must be us, not what we stand in front
-// of.
+// Keeps this library at the last place in LD_PRELOAD. A profiling tool that intercepts the same
+// calls finds the next definition with dlsym(RTLD_NEXT). That definition must be ours, not the C
+// library's.
 #pragma once
 
 #include <stddef.h>
@@ -9,28 +9,30 @@
 
 namespace posix::preload {
 
-// `list` with this library as the last one in it, once, in a room of that many bytes. False: it is
-// that already, or holds nothing at all.
+// Writes `list` into `room` with this library as its last entry, once. `room` has room_for() bytes.
+// Returns false if the list is in that order already, or is empty.
 size_t room_for(const char* list);
 bool put_last(const char* list, char* room);
 
-// Is this entry of such a list this library?
+// Returns true if this entry of such a list is this library.
 bool is_own(const char* entry);
 
-// Starts this process's program again with such a list if its own is another; returns if there is
-// nothing to do, or no telling how it was started.
+// Starts the program of this process again if this library is not at the last place of its
+// LD_PRELOAD. Returns if it is, or if nothing tells how the program was started.
 void start_again_if_not_last(char* const* arguments, char* const* environment);
 
-// This process's program as execve wants it. A script's interpreter has the script's name among its
-// arguments; from there on they are the script's, and by that name the system shows the process.
+// The program of this process, as execve wants it. A script's interpreter has the script's name
+// among its arguments. From there on the arguments are the script's, and the system shows the
+// process by that name.
 struct Program {
   const char* name;
   char* const* arguments;
 };
-// Calls only what no sanitizer intercepts.
+// Calls only functions that no sanitizer intercepts.
 Program own_program(char* const* arguments);
 
-// Past syscall(), behind which cancellation is put off by a call that sanitizers intercept.
+// Calls the kernel past our own syscall(), which puts off cancellation by a call that sanitizers
+// intercept.
 inline long word(long value) { return value; }
 inline long word(const void* value) { return reinterpret_cast<long>(value); }
 template <typename... Arguments>
@@ -39,7 +41,7 @@ long system_call(long number, Arguments... given) {
   return real::syscall(number, all[0], all[1], all[2], all[3], all[4], all[5]);
 }
 
-// In a loop over text, keeps the compiler from calling strlen, memcpy or the like in its place.
+// Keeps the compiler from replacing a loop over text by strlen, memcpy or the like.
 inline void keep_loop() { __asm__ volatile("" ::: "memory"); }
 
 }  // namespace posix::preload

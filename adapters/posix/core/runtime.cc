@@ -1,18 +1,17 @@
-// What the C++ runtime would bring into every program: a pool of 72 KiB for exceptions that are
-// thrown when memory is out, taken at load, and the categories of system_error, destroyed at exit.
-// Nothing here throws or catches; with these definitions the linker leaves the runtime's own,
-// constructors included, out.
+// Replaces two parts of the C++ runtime that would cost every program: a pool of 72 KiB for
+// exceptions that are thrown when memory is out, taken at load, and the categories of system_error,
+// destroyed at exit. No code here throws or catches. With these definitions the linker leaves out
+// the runtime's own, and their constructors.
 #include <cxxabi.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <exception>
 
-// What a thrown object is preceded by (libsupc++'s __cxa_refcounted_exception).
+// The bytes before a thrown object (libsupc++'s __cxa_refcounted_exception).
 constexpr size_t kHeader = 128;
 
-#define POSIX_RUNTIME \
-  extern "C"  // <cxxabi.h> says that they are visible; runtime.map, that they are not
+#define POSIX_RUNTIME extern "C"  // <cxxabi.h> makes them visible, runtime.map hides them
 
 namespace __cxxabiv1 {
 
@@ -39,7 +38,7 @@ POSIX_RUNTIME void __cxa_free_dependent_exception(__cxa_dependent_exception* thr
 }  // namespace __cxxabiv1
 
 namespace std {
-// A mutex that cannot be locked.
+// The runtime calls it if a mutex cannot be locked.
 [[noreturn]] __attribute__((visibility("hidden"))) void __throw_system_error(int);
 void __throw_system_error(int) { terminate(); }
 }  // namespace std

@@ -10,15 +10,16 @@
 #include "posix/core/at_start.h"
 #include "posix/core/preload.h"
 
-// clang links the runtimes of ThreadSanitizer and MemorySanitizer into the program. What they
-// intercept leads nowhere before they are started, which the program does, after us.
+// clang links the runtimes of ThreadSanitizer and MemorySanitizer into the program. A call that
+// they intercept fails before they are started. The program starts them after the constructors of
+// this library.
 extern "C" {
 __attribute__((weak)) void __tsan_init();  // NOLINT(bugprone-reserved-identifier)
 __attribute__((weak)) void __msan_init();  // NOLINT(bugprone-reserved-identifier)
 }
 
-// The first call of anything that AddressSanitizer's runtime intercepts lets it start, and end the
-// program. So nothing here, before the program is started again, calls the C library but by
+// The first call of a function that AddressSanitizer's runtime intercepts lets it start, and end
+// the program. So until the program is started again, this code calls the C library only by
 // dl_iterate_phdr() and system_call().
 namespace posix::sanitizer {
 namespace {
@@ -55,7 +56,7 @@ AT_START_CODE char* append(char* to, const char* text) {
   return to;
 }
 
-// 0 if it cannot be an entry of LD_PRELOAD.
+// Returns the length of the path, or 0 if it cannot be an entry of LD_PRELOAD.
 AT_START_CODE size_t length_of_entry(const char* path) {
   size_t length = 0;
   for (; path[length] != '\0'; ++length) {
@@ -73,7 +74,7 @@ AT_START_CODE size_t length_of(const char* text) {
 
 struct Order {
   bool is_past_us;
-  const char* runtime;  // null: there is none, or it comes before us
+  const char* runtime;  // null: not loaded, or loaded before us
 };
 
 AT_START_CODE int look_at_object(dl_phdr_info* object, size_t, void* data) {
@@ -99,7 +100,7 @@ AT_START_CODE void start_again(char* const* arguments, char* const* environment,
   size_t list = SIZE_MAX;
   bool covered = false;
   for (; environment[count] != nullptr; ++count) {
-    if (begins(environment[count], kMark)) return;  // that has not helped
+    if (begins(environment[count], kMark)) return;  // the program was started again in vain
     if (begins(environment[count], kPreload)) list = count;
     if (begins(environment[count], kCover)) covered = environment[count][sizeof kCover - 1] != '\0';
   }
@@ -117,10 +118,10 @@ AT_START_CODE void start_again(char* const* arguments, char* const* environment,
   all[count + 1] = nullptr;
   const preload::Program own = preload::own_program(arguments);
   preload::system_call(SYS_execve, own.name, own.arguments,
-                       all);  // if it fails, the runtime says the rest
+                       all);  // if it fails, the runtime reports the rest
 }
 
-// Before all other constructors of this library.
+// Runs before all other constructors of this library.
 __attribute__((constructor(101))) AT_START_CODE void look(int, char** arguments,
                                                           char** environment) {
   if (__tsan_init != nullptr) __tsan_init();

@@ -1,11 +1,11 @@
-// AddressSanitizer ends a program in which its runtime is not the first library. Where the program
-// is linked to the runtime as a shared library, as by gcc, it would come after us: the program is
-// started again, with the runtime first in LD_PRELOAD.
+// Puts the runtime of AddressSanitizer first in LD_PRELOAD and starts the program again.
+// AddressSanitizer ends a program in which its runtime is not the first library. gcc links the
+// program to the runtime as a shared library, which would come after this one.
 #pragma once
 
 namespace posix::sanitizer {
 
-// Takes the runtime out of the environment: it is for this program only.
+// Takes the runtime out of the environment, so that programs started from this one do not get it.
 void take_out();
 
 }  // namespace posix::sanitizer

@@ -35,7 +35,8 @@ void inherit(const char* value) {
   if (!take_number(&value, &copy) || !take_number(&value, &ino) ||
       !take_number(&value, &generation) || strlen(value) >= sizeof own.path)
     return;
-  // It may have been meant for a program that does not know us, and that has started this one.
+  // The variable may be meant for another program: one without this library inherited it and
+  // started this one.
   if (real::stat("/proc/self/exe", &running) != 0 || running.st_ino != copy) return;
   own.ino = ino;
   own.generation = generation;

@@ -1,4 +1,5 @@
-// The file that the running program was copied from (program_file.h), as its predecessor named it.
+// The file that the running program was copied from (program_file.h), as the process before exec
+// named it.
 #pragma once
 
 #include <limits.h>
@@ -15,9 +16,9 @@ struct Own {
 };
 extern Own own;
 
-// Is this a name of /proc/self/exe, which is ours to answer?
+// Returns true if this is a name of /proc/self/exe and the program runs from a copy.
 bool is_named(const char* path);
-// At start, with the value of CAIRN_PROGRAM.
+// Reads the value of CAIRN_PROGRAM, at the start.
 void inherit(const char* value);
 
 }  // namespace posix::self_exe

@@ -1,4 +1,4 @@
-// Does the program run under Valgrind? Asked as valgrind.h does it: by instructions without an
+// Asks whether the program runs under Valgrind, as valgrind.h does: by instructions without an
 // effect, to which Valgrind gives one.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace posix::user_memory {
 __thread Known known;
 std::atomic<uint64_t> changes{1};
 
-// False for page 0 and for the kernel's half of the addresses.
+// Excludes page 0 and the kernel's half of the addresses.
 static bool is_possible(uintptr_t page) { return page != 0 && page <= INTPTR_MAX / kPage; }
 
 static void remember(uintptr_t (&pages)[Known::kPlaces], uintptr_t page) {
@@ -29,8 +29,8 @@ static long word(const void* pointer) {  // NOLINT(google-runtime-int): the kern
   return reinterpret_cast<intptr_t>(pointer);
 }
 
-// Valgrind tells of the operation that it does not know, and of a mask that the program has not
-// written. This call reads the page without its knowledge.
+// Reads a byte of the page by a call that Valgrind does not check. For rt_sigprocmask Valgrind
+// reports an unknown operation, and a mask that the program has not written.
 static long read_under_valgrind(uintptr_t page) {  // NOLINT(google-runtime-int): the kernel's
   char byte;
   const struct iovec target = {&byte, 1}, source = {reinterpret_cast<void*>(page * kPage), 1};
@@ -39,7 +39,7 @@ static long read_under_valgrind(uintptr_t page) {  // NOLINT(google-runtime-int)
   return done < 0 ? done : 0;
 }
 
-// rt_sigprocmask copies the set before it refuses the unknown operation.
+// Asks by rt_sigprocmask, which copies the set before it refuses the unknown operation.
 bool ask(uintptr_t page) {
   if (!is_possible(page)) return false;
   const int before = errno;
@@ -80,8 +80,8 @@ int read(void* to, const void* from, size_t size) {
   return 0;
 }
 
-// The kernel stores the signal mask at `place`: the only harmless way to find out whether memory
-// that is to be overwritten can be.
+// Returns true if the kernel can store the signal mask at `place`. No other harmless call tells
+// whether memory can be written.
 static bool takes_mask(uintptr_t place) {
   const int before = errno;
   const auto done = real::syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, static_cast<long>(place),
@@ -91,7 +91,7 @@ static bool takes_mask(uintptr_t place) {
   return takes;
 }
 
-// For less than a signal mask: the kernel stores the result itself.
+// The kernel stores the result itself, because it is shorter than a signal mask.
 static int write_by_kernel(void* to, const void* from, size_t size) {
   const struct iovec source = {const_cast<void*>(from), size}, target = {to, size};
   const int before = errno;
@@ -101,7 +101,7 @@ static int write_by_kernel(void* to, const void* from, size_t size) {
   errno = before;
   if (done >= 0) return static_cast<size_t>(done) == size ? 0 : -EFAULT;
   if (error == EFAULT) return -EFAULT;
-  memcpy(to, from, size);  // the call is forbidden here
+  memcpy(to, from, size);  // process_vm_writev is forbidden here
   return 0;
 }
 
@@ -119,7 +119,8 @@ int write(void* to, const void* from, size_t size) {
     if (int error = write_by_kernel(to, from, size); error < 0) return error;
   }
   for (uintptr_t page = start / kPage; page <= last / kPage; ++page) {
-    // The first bytes of the page that are to be overwritten; at the end, the last ones.
+    // The mask covers the first bytes of the page that are to be overwritten; at the end, the last
+    // ones.
     uintptr_t place = page * kPage < start ? start : page * kPage;
     if (place > last - (kMask - 1)) place = last - (kMask - 1);
     if (size >= kMask && !takes_mask(place)) return -EFAULT;

@@ -34,7 +34,7 @@ extern std::atomic<uint64_t> changes;
 // Call it after memory of the program was unmapped, replaced or protected.
 inline void changed() { changes.fetch_add(1, std::memory_order_relaxed); }
 
-bool ask(uintptr_t page);  // whether it can be read; remembers the page
+bool ask(uintptr_t page);  // asks the kernel whether the page can be read, and remembers it
 
 inline bool is_page_readable(uintptr_t page) {
   return __builtin_expect(known.readable[page % Known::kPlaces] == page && page != 0 &&
@@ -61,7 +61,8 @@ inline bool is_text(const char* text, size_t most = PATH_MAX) {
 // empty.
 bool is_list(char* const* list);
 
-// Whether this thread has found that it can be written. False says nothing.
+// Returns true if this thread has found that the memory can be written. False means that it has not
+// asked.
 inline bool is_known_writable(const void* address, size_t size) {
   const auto start = reinterpret_cast<uintptr_t>(address);
   const uintptr_t first = start / kPage, last = (start + size - 1) / kPage;
@@ -74,7 +75,7 @@ inline bool is_known_writable(const void* address, size_t size) {
   return true;
 }
 
-// Copies from and to the program's memory. 0 or -EFAULT.
+// Copies from and to the program's memory. Returns 0 or -EFAULT.
 int read(void* to, const void* from, size_t size);
 int write(void* to, const void* from, size_t size);
 

@@ -17,7 +17,7 @@ static uid_t remembered(std::atomic<int64_t>& user, uid_t (*ask)()) {
   int64_t known = user.load(std::memory_order_relaxed);
   if (known >= 0) return static_cast<uid_t>(known);
   uid_t now = ask();
-  // Fails for ever once a thread has said that it changes: `now` may be old already.
+  // Fails once a thread has called users_change(), because `now` may be old already.
   int64_t unknown = kUnknown;
   user.compare_exchange_strong(unknown, int64_t{now});
   return now;

@@ -28,7 +28,7 @@ int permitted(const cairn_stat& st, int want, bool real_ids) {
   want &= R_OK | W_OK | X_OK;
   uid_t uid = real_ids ? caller::real_user() : caller::effective_user();
   if (uid == 0) {
-    // Root needs one execute bit somewhere to run a file.
+    // Root needs one execute bit of the three to run a file.
     bool runnable = S_ISDIR(st.mode) || (st.mode & 0111) != 0;
     return (want & X_OK) != 0 && !runnable ? -EACCES : 0;
   }

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/covers.h"
 #include "posix/core/engine.h"
@@ -26,7 +25,7 @@ namespace {
 
 using caller::kSame;
 
-// As many as the queue of a socket takes whose size cannot be raised.
+// The queue of a socket takes this many, if its size cannot be raised.
 constexpr int kMostKept = 256;
 
 std::atomic<uid_t> owner{kSame};
@@ -40,7 +39,8 @@ size_t home_length;
 dev_t lock_device;
 ino_t lock_inode;
 
-// What is out of the queue now: descriptor + 1 and the number of forks before, 0: an empty place.
+// Descriptors that are out of the queue: descriptor + 1 and the number of forks before; 0: an empty
+// place.
 constexpr int kMostLent = 64;
 std::atomic<uint64_t> lent_out[kMostLent];
 
@@ -97,7 +97,7 @@ bool is_lock_file(int fd) {
   return real::fstat(fd, &st) == 0 && st.st_dev == lock_device && st.st_ino == lock_inode;
 }
 
-// Is a lock kept by the description? If that cannot be found out, it is.
+// Returns true if the description keeps a lock, or if that is unknown.
 bool keeps_lock(int fd) {
   char path[64];
   char text[4096];
@@ -111,7 +111,8 @@ bool keeps_lock(int fd) {
   return strstr(text, "lock:") != nullptr;
 }
 
-// Is it the lock file, by its name or as a descriptor that is to be opened once more?
+// Returns true if the path is the lock file's name, or names a descriptor of it that is to be
+// opened again.
 bool names_lock_file(const char* path) {
   if (strcmp(path, lock_path) == 0) return true;
   constexpr char kOpen[] = "/proc/self/fd/";
@@ -120,7 +121,7 @@ bool names_lock_file(const char* path) {
          is_lock_file(static_cast<int>(strtol(path + kLength, nullptr, 10)));
 }
 
-// The name of a companion in `path`; null: it is something else.
+// Returns the name of a companion in `path`, or null if the path leads elsewhere.
 const char* companion_in(const char* path) {
   constexpr char kFolder[] = "/companion/";
   constexpr size_t kLength = sizeof kFolder - 1;
@@ -129,7 +130,7 @@ const char* companion_in(const char* path) {
   return is_one ? path + home_length + kLength : nullptr;
 }
 
-// A directory in the pool's, for whoever has it open.
+// Opens a directory of the pool, and lets every process in that has it open.
 int open_up(int home, const char* name) {
   if (real::mkdirat(home, name, 0700) != 0 && errno != EEXIST) return -1;
   const int fd = real::openat(home, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -147,7 +148,7 @@ void open_directories() {
   path[home_length] = '\0';
   const int home = real::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   struct stat st;
-  // Its mode alone keeps others out of what is opened up.
+  // The mode of the pool's directory alone keeps other users out of these two.
   if (home >= 0 && real::fstat(home, &st) == 0 && st.st_uid == owner.load() &&
       (st.st_mode & 077) == 0) {
     if (companions_fd.load() < 0) companions_fd = open_up(home, "companion");
@@ -244,7 +245,7 @@ Acting::~Acting() {
 int open_kept(const char* path) {
   int fd = -1;
   if (path == nullptr || owner.load() == kSame) {
-    // nothing is kept
+    // No descriptor was kept.
   } else if (const char* name = companion_in(path); name != nullptr) {
     if (companions_fd.load() >= 0)
       return real::openat(companions_fd.load(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
@@ -274,7 +275,7 @@ void put_back(int fd) {
     if (!place.compare_exchange_strong(note, 0)) return;
     lent.fetch_sub(1);
     const int before = errno;
-    // A child that was forked meanwhile has it for good.
+    // A child that was forked since then keeps the description open for good.
     if (note >> 32 == forks.load() && !keeps_lock(fd)) give(fd);
     errno = before;
     return;
@@ -283,6 +284,6 @@ void put_back(int fd) {
 
 }  // namespace pool_owner
 
-void after_fork::free_pool_owner() { pthread_mutex_init(&pool_owner::changing, nullptr); }
+void pool_owner::after_fork() { pthread_mutex_init(&changing, nullptr); }
 
 }  // namespace posix

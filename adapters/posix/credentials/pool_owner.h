@@ -26,19 +26,20 @@
 
 namespace posix::pool_owner {
 
-// This process has attached: the pool is the present user's.
+// Notes that this process has attached: the pool belongs to the present user.
 void attached();
 
-// The process is about to get these users; -1: as it is. Attaches, and opens what the new user
-// could not open.
+// Call it before the process gets these users; -1: this one does not change. Attaches, and opens
+// what the new user could not open.
 void before_change(uid_t real, uid_t effective, uid_t saved);
 
-// Is the caller another user than the pool's?
+// Returns true if the caller is another user than the pool's.
 bool is_other();
-// Is this the pool's user, or root?
+// Returns true if this is the pool's user, or root.
 bool is_trusted(uid_t user);
 
-// While one lives, this thread opens files as the pool's user, if the process can become that user.
+// Lets this thread open files as the pool's user while it lives, if the process can become that
+// user.
 class Acting {
  public:
   Acting();
@@ -52,12 +53,12 @@ class Acting {
   bool acting_ = false;
 };
 
-// A descriptor for what the engine has asked for in vain; -1 and EACCES.
+// Returns a descriptor in place of one that the kernel refused to the engine, or -1 and EACCES.
 int open_kept(const char* path);
-// There is none. Says so, once; -1 and EACCES.
+// Says once that no descriptor is left. Returns -1 and EACCES.
 int refused(const char* path);
 
-// open(2), as the engine calls it.
+// Opens a file as the engine calls open(2).
 template <typename Call>
 int open_for_engine(const char* path, Call call) {
   const int before = errno;
@@ -72,21 +73,25 @@ int open_for_engine(const char* path, Call call) {
   return fd;
 }
 
-// The queue is empty: seen by this process, or by one that it descends from.
+// True once the queue was empty in this process, or in one that it descends from.
 extern std::atomic<bool> used_up;
 
-// The engine is about to close a descriptor that open_kept() gave: it goes back into the queue, if
-// it keeps no lock.
+// Puts a descriptor of open_kept() that the engine is about to close back into the queue, unless it
+// keeps a lock.
 extern std::atomic<int> lent;
 void put_back(int fd);
 inline void closing(int fd) {
   if (__builtin_expect(lent.load(std::memory_order_relaxed) > 0, 0)) put_back(fd);
 }
 
-// The directory of FIFOs and sockets, as it was opened before a change; -1: there was none.
+// Returns the directory of FIFOs and sockets, as it was opened before a change, or -1 if it was
+// not.
 int links();
 
-// A fork is under way: descriptors that are lent are in the child, too.
+// Notes that the process forks: the child gets the lent descriptors, too.
 void forking();
+
+// Releases, in the child of a fork, what another thread of the parent held.
+void after_fork();
 
 }  // namespace posix::pool_owner

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "posix/core/calls.h"
+#include "posix/credentials/calls.h"
 #include "posix/credentials/pool_owner.h"
 
 namespace posix {
@@ -59,7 +60,7 @@ int setfsuid(uid_t user) {
   return real::setfsuid(user);
 }
 
-// Groups decide nothing about the pool's own files: these are their user's.
+// Groups decide nothing about the pool's own files, which are private to its user.
 #define OF_GROUPS(name, parameters, arguments) \
   int name parameters {                        \
     caller::groups_change();                   \

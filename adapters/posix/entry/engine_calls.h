@@ -1,5 +1,5 @@
-// Calls of the C library that the pool's code makes in this process: they reach the C library, and
-// what they open is private (descriptor.h).
+// Serves the pool's code in this process: its calls reach the C library, and its descriptors are
+// private (descriptor.h).
 #pragma once
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 namespace posix::engine_calls {
 
-// The engine holds locks: its system calls are no places to be cancelled at.
+// Disables cancellation: the engine holds locks during its system calls.
 class Uncancelled {
  public:
   Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -25,7 +25,7 @@ class Uncancelled {
   int before_;
 };
 
-// Which of the intercepted calls give descriptors to the engine, or take them.
+// Tells which of the intercepted calls give descriptors to the engine, or take them.
 constexpr bool opens(std::string_view name) {
   return name == "open" || name == "open64" || name == "openat" || name == "openat64" ||
          name == "creat" || name == "mkostemp" || name == "mkstemp" || name == "dup" ||
@@ -35,8 +35,8 @@ constexpr bool opens(std::string_view name) {
 constexpr bool closes(std::string_view name) { return name == "close"; }
 constexpr bool is_numbered(std::string_view name) { return name == "syscall"; }
 
-// By number the engine works on the directory below. What it opens there it closes again, or looks
-// after itself.
+// Makes a call of the engine by number, with a free descriptor if needed. The engine uses such
+// calls on the directory below, and closes the descriptors that they open.
 template <typename Call>
 auto with_room(Call call) {
   auto result = call();
@@ -48,7 +48,7 @@ auto with_room(Call call) {
   return call();
 }
 
-// The first text among a call's arguments; null: there is none.
+// Returns the first text among a call's arguments, or null.
 template <typename... Arguments>
 constexpr const char* path_among(Arguments... arguments) {
   const char* path = nullptr;

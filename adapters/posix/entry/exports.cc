@@ -1,17 +1,23 @@
 // The exported wrappers, and the engine's way around them.
 #include "posix/core/calls.h"
+#include "posix/credentials/calls.h"
+#include "posix/entry/calls.h"
 #include "posix/entry/engine_calls.h"
+#include "posix/exec/calls.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
+#include "posix/loader/calls.h"
+#include "posix/names/calls.h"
 
 #define VARIADIC(result, name)
 #define FORWARDED(name)
 
-// Symbols get their names by assembler labels: a definition under the plain name would have to
+// Symbols get their names by assembler labels. A definition under the plain name would have to
 // match the C library's headers in exceptions, attributes and renamings, which differ between its
 // versions.
 //
-// NAME is what programs call; __wrap_NAME is where the linker sends the engine's calls of NAME.
-// What the engine opens is not the program's: it gets a high number, and the program cannot close
-// it.
+// Programs call NAME; the linker sends the engine's calls of NAME to __wrap_NAME. The engine's
+// descriptors get high numbers, and the program cannot close them.
 #pragma GCC diagnostic ignored "-Wunused-parameter"  // versions of stat, rooms of checked reads
 namespace posix {
 #define EXPORT(result, name, parameters, arguments, call)                                     \

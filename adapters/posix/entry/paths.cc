@@ -1,4 +1,4 @@
-// What this adapter answers to the others (engine/paths.h).
+// Answers other adapters (engine/paths.h).
 #include "engine/paths.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ cairn_file* file_of(int fd) {
 
 bool leads_to_cover(const char* path) {
   if (outside(path)) return false;
-  Spot spot;
+  CoveredPath spot;
   return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
 }
 

@@ -1,7 +1,7 @@
-// Handlers of the program's signals are installed behind the engine's function
-// (engine/deferred_signals.h).
+// Installs the program's signal handlers behind the engine's function (engine/deferred_signals.h).
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/entry/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix::serve {
@@ -11,7 +11,7 @@ int sigaction(int number, const struct sigaction* action, struct sigaction* old)
   return engine::set_handler(number, action, old);
 }
 
-// BSD's meaning, which is glibc's: restart, stay installed.
+// BSD's meaning, which is glibc's: calls restart, and the handler stays installed.
 SignalHandler signal(int number, SignalHandler handler) {
   if (!active()) return real::signal(number, handler);
   struct sigaction action = {}, old;
@@ -26,7 +26,7 @@ SignalHandler signal(int number, SignalHandler handler) {
   return serve::sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-// System V's: once, and not blocked meanwhile.
+// System V's meaning: the handler runs once, and the signal is not blocked meanwhile.
 SignalHandler sysv_signal(int number, SignalHandler handler) {
   if (!active()) return real::sysv_signal(number, handler);
   struct sigaction action = {}, old;

@@ -1,19 +1,23 @@
-// syscall(): programs and run-times that name a call by its number (Rust's and Node's, for calls
-// that the C library lacked) meet the same files as by its name. Where number and name differ in
-// what they take or return, the number's way holds.
+// syscall(): programs and run-times that call the kernel by number, as Rust's and Node's do for
+// calls that the C library lacked, meet the same files as by name. Where number and name differ in
+// arguments or results, the number's apply.
 #include <string.h>
 #include <sys/syscall.h>
 
 #include <utility>
 
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/caller.h"
 #include "posix/credentials/user_change.h"
+#include "posix/entry/calls.h"
+#include "posix/exec/calls.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/path/lookup.h"
@@ -41,7 +45,7 @@ T as(long value) {  // NOLINT(google-runtime-int)
   }
 }
 
-// `call` with as many of the arguments as it takes.
+// Calls `call` with as many of the arguments as it takes.
 template <typename Result, typename... Parameters, size_t... kIndex>
 auto spread(Result (*call)(Parameters...), const Arguments& given, std::index_sequence<kIndex...>) {
   return call(as<Parameters>(given.value[kIndex])...);
@@ -56,12 +60,12 @@ long pass(Result (*call)(Parameters...), const Arguments& given) {  // NOLINT(go
   }
 }
 
-// From a function that returns a negative errno.
+// Converts the result of a function that returns a negative errno.
 int by_errno(int done) { return done < 0 ? fail(done) : done; }
 
 ssize_t get_cwd(char* buffer, size_t size) {
   if (size == 0) return fail(-ERANGE);
-  // By name it would be given room.
+  // By name, getcwd would allocate the buffer.
   if (buffer == nullptr) {
     char path[PATH_MAX];
     if (size > sizeof path) size = sizeof path;
@@ -76,7 +80,7 @@ int change_mode_at(int dir, const char* path, mode_t mode) {
   return serve::fchmodat(dir, path, mode, 0);
 }
 
-// Without a path the descriptor is meant; the C library's function refuses that.
+// A null path means the descriptor; the C library's function refuses that.
 int change_times_at(int dir, const char* path, const struct timespec* times, int flags) {
   if (path != nullptr) return serve::utimensat(dir, path, times, flags);
   if (!table::is_covered(dir))
@@ -105,7 +109,7 @@ int get_events_with_mask(void* context, long least, long most, struct io_event* 
 }
 int destroy(void* context) { return by_errno(serve::io_destroy(context)); }
 
-// The kernel takes the mask and its size in one, and writes the time that is left.
+// The kernel takes the mask and its size in one argument, and writes the time that is left.
 int select_with_mask(int count, fd_set* readers, fd_set* writers, fd_set* others,
                      const struct timespec* timeout, const void* mask) {
   struct Mask {
@@ -132,7 +136,7 @@ struct OpenHow {
   uint64_t mode;
   uint64_t resolve;
 };
-// As the kernel looks at it.
+// Makes the kernel's checks.
 int check(const OpenHow& how, size_t size) {
   const auto* rest = reinterpret_cast<const char*>(&how + 1);
   for (size_t i = 0; i < size - sizeof how; ++i) {
@@ -155,9 +159,9 @@ bool starts_here(int dir) {
   return dir == AT_FDCWD ? cwd::where() == cwd::Where::kCovered : table::is_covered(dir);
 }
 
-// How find() is to resolve the path. -ENOSYS: from another directory, so that they are to do it
-// themselves, as on kernels without the call. A path that leaves the cover is not held to
-// RESOLVE_NO_XDEV from there on. What else the kernel knows of is not met below a cover: it is one
+// Returns the flags for find(). -ENOSYS: the path starts from another directory, so the caller must
+// resolve it, as on kernels without the call. A path that leaves the cover is not held to
+// RESOLVE_NO_XDEV from there on. The kernel's other flags change nothing below a cover: it is one
 // file system, and has no links like those of /proc.
 long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google-runtime-int)
   constexpr uint64_t kNoSymlinks = 4, kFromBeneath = 8, kFromRoot = 16, kCached = 32;
@@ -172,8 +176,8 @@ long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google
   return static_cast<long>((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) | links;
 }
 
-// Whether the path goes by way of the links of /proc, which its caller does not want to be
-// followed. The kernel says so.
+// Returns true if the path may lead through links of /proc, which the caller excludes. The kernel
+// returns the error.
 bool is_forbidden_link(const char* path, const OpenHow& how) {
   constexpr uint64_t kNoLinksOfProc = 2, kNoSymlinks = 4;
   if ((how.resolve & (kNoLinksOfProc | kNoSymlinks)) == 0) return false;
@@ -202,7 +206,7 @@ long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // 
 #endif
 
 #ifdef SYS_getdents
-// The older layout: the type stands at an entry's end instead of before its name.
+// Returns entries in the older layout: the type is at an entry's end instead of before its name.
 ssize_t get_entries(int fd, void* buffer, size_t size) {
   if (!table::is_covered(fd))
     return real::syscall(SYS_getdents, fd, reinterpret_cast<intptr_t>(buffer),
@@ -230,7 +234,7 @@ long as_given(long number, const Arguments& given) {
 
 }  // namespace
 
-// Numbers that are no more than names.
+// Serves a number by the function of its name, or by another one.
 #define BY_NAME(number, name) \
   case SYS_##number:          \
     return pass(serve::name, given);
@@ -247,8 +251,8 @@ static long dispatch(long number, const Arguments& given) {
   }
 }
 
-// A child that shares the caller's memory returns through this frame too: nothing of it may be
-// needed afterwards, so that the compiler makes a jump of the call.
+// A child that shares the caller's memory returns through this frame, too. No value in it may be
+// needed afterwards, so that the compiler makes the call a jump.
 static bool makes_children(long number) {  // NOLINT(google-runtime-int)
 #ifdef SYS_vfork
   if (number == SYS_vfork || number == SYS_fork) return true;

@@ -1,4 +1,5 @@
-// Calls that are not served on covered files: they say so, and never act on what lies below.
+// Refuses calls that are not served on covered files, so that they never act on files below the
+// cover.
 #include <limits.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -9,6 +10,7 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
+#include "posix/entry/calls.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/path/covered.h"
@@ -18,13 +20,13 @@ namespace posix {
 
 static bool is_covered(int dir, const char* path) {
   if (path == nullptr || outside(dir, path)) return false;
-  Spot spot;
+  CoveredPath spot;
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 
 constexpr unsigned kSpliceFlags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
 
-// Whether a descriptor is open, and for more than `access`.
+// Returns true if a descriptor is open, and for more than `access`.
 static bool may(int fd, int access) {
   table::Use use(fd);
   const int flags = use ? cairn_file_get_flags(use->file) : real::fcntl(fd, F_GETFL, nullptr);
@@ -51,7 +53,7 @@ int fanotify_mark(int watch, unsigned flags, uint64_t mask, int dir, const char*
 int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int flags) {
   if (!is_covered(dir, path) && !table::is_covered(dir))
     return real::name_to_handle_at(dir, path, handle, mount, flags);
-  // What file systems without handles say.
+  // File systems without handles return these errors.
   if (!user_memory::is_text(path)) return fail(-EFAULT);
   if (path[0] == '\0') return refuse_descriptor("name_to_handle_at", dir, EOPNOTSUPP);
   return refuse("name_to_handle_at", path, EOPNOTSUPP);
@@ -88,7 +90,7 @@ int ioctl(int fd, unsigned long request, void* argument) {
     case FIOASYNC:
       return user_memory::is_readable(argument, sizeof(int)) ? 0 : fail(-EFAULT);
     case FS_IOC_GETFLAGS:
-      return give(argument, 0);  // nothing that chattr could set
+      return give(argument, 0);  // no attribute that chattr could set
     case FS_IOC_SETFLAGS: {
       int flags;
       if (int error = user_memory::read(&flags, argument); error < 0) return fail(error);
@@ -114,7 +116,7 @@ int ioctl(int fd, unsigned long request, void* argument) {
   }
 }
 
-// A file of ours is no terminal: -ENOTTY, or -EBADF if it is open as a path only. 0: not ours.
+// Returns -ENOTTY for a file of ours, -EBADF if it is open as a path only, and 0 for other files.
 static int no_terminal(int fd) {
   table::Use use(fd);
   if (!use) return 0;

@@ -1,13 +1,17 @@
-// The exec family: all of it ends in execve.
+// The exec family. Every call of it ends in execve.
+#include "posix/exec/exec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/handover.h"
+#include "posix/exec/program.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/loader/libraries.h"
@@ -43,7 +47,7 @@ bool candidate(const char* name, int n, char* path, size_t capacity) {
   }
 }
 
-// Runs a file that is no program.
+// Runs a file that is not a program as a script of the shell.
 static int run_by_shell(const char* path, char* const* arguments, char* const* environment) {
   size_t count = 0;
   while (arguments[count] != nullptr) ++count;
@@ -74,7 +78,7 @@ static int run_open(int fd, const table::Use& use, char* const* arguments,
   return run_elf(found, path, needs, arguments, environment);
 }
 
-// As execveat.
+// Runs a file outside the cover as execveat does.
 static int run_outside_at(int dir, const char* in_dir, char* const* arguments,
                           char* const* environment, int flags) {
   char path[PATH_MAX + 32];
@@ -87,7 +91,7 @@ static int run_outside_at(int dir, const char* in_dir, char* const* arguments,
   struct stat st;
   if ((flags & AT_SYMLINK_NOFOLLOW) != 0 &&
       (real::lstat(file.path, &st) != 0 || S_ISLNK(st.st_mode)) && in_dir[0] != '\0')
-    return file.start(arguments, environment);  // which fails
+    return file.start(arguments, environment);  // it fails
   return run_outside(file, arguments, environment, 0);
 }
 
@@ -95,8 +99,8 @@ static bool can_read(char* const* arguments, char* const* environment) {
   return user_memory::is_list(arguments) && user_memory::is_list(environment);
 }
 
-// For arguments that cannot be read. The kernel looks for the program first, so its errors come
-// first. Not inlined: execve's frame stays small.
+// Fails for arguments that cannot be read. The kernel looks up the program first, so errors of that
+// come first. Not inlined, so that execve's frame stays small.
 [[gnu::noinline]] static int refuse_unreadable(const char* path) {
   Found found;
   int error = find_existing(AT_FDCWD, path, 0, &found);
@@ -112,8 +116,8 @@ int execve(const char* path, char* const* arguments, char* const* environment) {
   if (!active() || !user_memory::is_text(path)) return real::execve(path, arguments, environment);
   if (!can_read(arguments, environment))
     return outside(path) ? real::execve(path, arguments, environment) : refuse_unreadable(path);
-  // Looking for a relative path may take the kernel to another directory: before that one is
-  // described. Libraries are looked for by such paths, too.
+  // The lookup of a relative path, and that of libraries, may take the kernel to another directory.
+  // So it comes before the directory is described.
   if (path[0] != '/' || !outside(path) ||
       may_need_covered(value_of(environment, "LD_LIBRARY_PATH")))
     cwd::where();
@@ -127,8 +131,8 @@ int execve(const char* path, char* const* arguments, char* const* environment) {
   return -1;
 }
 
-// As execvp: the first candidate that can be run; a file without permission is reported only if
-// nothing else is found.
+// Runs the first candidate that can be run, as execvp does. Reports a file without permission only
+// if no other is found.
 int execvpe(const char* name, char* const* arguments, char* const* environment) {
   if (!active()) return real::execvpe(name, arguments, environment);
   char path[PATH_MAX];
@@ -213,7 +217,7 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   return -1;
 }
 
-// The C library refuses what the system call would take.
+// The C library refuses arguments that the system call would take.
 int fexecve(int fd, char* const* arguments, char* const* environment) {
   if (fd < 0 || arguments == nullptr || environment == nullptr) return fail(-EINVAL);
   return run_descriptor(fd, arguments, environment);
@@ -221,7 +225,7 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
 
 }  // namespace serve
 
-// execl(path, arg0, ..., nullptr[, environment]) as an array.
+// Collects execl(path, arg0, ..., nullptr[, environment]) into an array.
 #define COLLECT(first)                                                         \
   va_list list;                                                                \
   va_start(list, first);                                                       \

@@ -2,6 +2,7 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/exec/calls.h"
 #include "posix/fd/table.h"
 #include "posix/io/locks.h"
 #include "posix/path/covered.h"
@@ -10,8 +11,8 @@
 
 namespace posix {
 
-// Descriptors that close on exec are left out: opening a companion for each would make every fork
-// pay for what nobody does.
+// Skips descriptors that close on exec: a companion for each would make every fork slower for a
+// rare use.
 void share_locks() {
   if (table::covered_fds.load() == 0) return;
   int most = table::highest.load();
@@ -25,11 +26,11 @@ void share_locks() {
 
 namespace serve {
 
-// vfork comes here too: a child that shares its parent's memory would share the parent's place in
-// the pool, and end both.
+// Serves vfork, too: a child that shares its parent's memory would share the parent's place in the
+// pool, and end both.
 pid_t fork() {
   if (!active()) return real::fork();
-  // A child would wait for ever for a thread that it does not have.
+  // Otherwise the child would wait for ever for a thread that it does not have.
   cwd::Still still;
   return real::fork();
 }

@@ -1,10 +1,10 @@
-// fork and _Fork, and what is done before one.
+// fork and _Fork, and the preparation of a fork.
 #pragma once
 
 namespace posix {
 
-// Locks of an open file description are shared with the child, so their descriptor must exist
-// before the fork.
+// Opens the companions of descriptions that the child will share: their locks are shared, so their
+// descriptors must exist before the fork.
 void share_locks();
 
 }  // namespace posix

@@ -1,15 +1,17 @@
-// From a process to the program that takes its place.
+// Hands open files and the working directory over to the next program.
 //
-//   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that
-//   says which
-//                          descriptors are Cairn files: a Head, and a Handed for each
+//   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare. LIST is a file in memory
+//                          that tells which descriptors are Cairn files: a Head, and a Handed for
+//                          each
 //   CAIRN_CWD=...          see cwd.h
 //   CAIRN_PROGRAM=...      see program_file.h
 //   CAIRN_LIBRARIES=...    see libraries_given.cc
 //
-// All are of use to the next program only, and are taken out of its environment when it starts. The
-// descriptors themselves stay as they are: to put something that names its file in the place of one
-// could hit what another thread has just opened under that number.
+// The next program takes all of them out of its environment when it starts. The descriptors
+// themselves stay as they are: a replacement that names the file could hit a descriptor that
+// another thread has just opened under the number.
+#include "posix/exec/handover.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,6 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/preload.h"
-#include "posix/core/process.h"
 #include "posix/core/sanitizer_first.h"
 #include "posix/core/self_exe.h"
 #include "posix/credentials/pool_owner.h"
@@ -27,7 +28,7 @@
 #include "posix/fd/standard_streams.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
-#include "posix/libc/standard_landing.h"
+#include "posix/libc/install_streams.h"
 #include "posix/loader/libraries.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
@@ -62,13 +63,13 @@ struct Handed {
   int32_t fd;
   int32_t first;     // the lowest descriptor of the same description: itself, if it has no other
   int32_t lock;      // companion of the description; -1: none
-  int32_t own;       // the companion that the process's POSIX locks on that file are on; -1: none
-  cairn_ino parent;  // the name by which it was opened
+  int32_t own;       // companion for the process's POSIX locks on the file; -1: none
+  cairn_ino parent;  // the file was opened by this name
   char name[NAME_MAX + 2];
 };
 
-// The files to hand over. Other threads may close them meanwhile: each is held until the pool knows
-// that the next program has it.
+// The files to hand over. Other threads may close them meanwhile, so each is held until the pool
+// knows that the next program has it.
 class Handing {
  public:
   ~Handing() {
@@ -77,11 +78,11 @@ class Handing {
     free(files_);
     free(list_);
   }
-  // Takes those that outlive an exec. 0 or a negative errno.
+  // Collects the files that outlive an exec. Returns 0 or a negative errno.
   int collect();
   size_t count() const { return count_; }
   cairn_file* const* files() const { return files_; }
-  // A descriptor of the list; a negative errno.
+  // Writes the list. Returns its descriptor or a negative errno.
   int write() const;
 
  private:
@@ -188,7 +189,7 @@ void Handover::cancel() {
 static constexpr char kPreload[] = "LD_PRELOAD=";
 static constexpr size_t kPreloadLength = sizeof kPreload - 1;
 
-// Does the program get a cover? One that gets none needs nothing handed over, and it may print its
+// Returns true if the program gets a cover. Without one it needs no handover, and may print its
 // environment.
 static bool has_cover(char* const* from) {
   bool covered = false;
@@ -198,8 +199,7 @@ static bool has_cover(char* const* from) {
   return covered;
 }
 
-// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no
-// cover.
+// Returns the value of LD_PRELOAD of a program with a cover, or null.
 static const char* preloaded(char* const* from) {
   const char* list = nullptr;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
@@ -214,8 +214,8 @@ static size_t pointers(char* const* from) {
   return count + 3;
 }
 
-// Behind the pointers is room for a list. It is no member: stacks may be small, and lists are long
-// only if somebody made one so.
+// The list lies behind the pointers. It is not a member: stacks may be small, and few lists are
+// long.
 size_t Handover::environment_room(char* const* from) {
   const char* list = preloaded(from);
   const size_t text = list == nullptr ? 0 : kPreloadLength + preload::room_for(list);
@@ -246,7 +246,7 @@ char* const* Handover::environment(char* const* from, char** room) {
   return room;
 }
 
-// The description is known under another number: one entry.
+// Enters another number of a description that is known already.
 static bool adopt_duplicate(const Handed& handed) {
   if (handed.first == handed.fd) return false;
   table::Use use(handed.first);
@@ -259,7 +259,7 @@ static bool adopt_duplicate(const Handed& handed) {
 }
 
 static void adopt_one(const Handed& handed) {
-  // One that a program on the way, which does not know us, has closed or replaced.
+  // A program in between, without this library, has closed or replaced it.
   if (!descriptor::is_ours(handed.fd)) return;
   if (adopt_duplicate(handed)) return;
   Entry* entry = adopt_file(handed.id, "an inherited file is lost: ");
@@ -281,15 +281,15 @@ static void adopt_one(const Handed& handed) {
   table::drop(entry);
 }
 
-// Another program may have started this one in between and have something else under the list's
-// number, such as what another user has sent.
+// A program in between may have opened another file under the list's number, for example one from
+// another user.
 static bool is_own_memory(int fd) {
   struct stat st;
   return real::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
          st.st_uid == geteuid();
 }
 
-// False: the descriptor is not such a list.
+// Adopts the files of a list. Returns false if the descriptor is not such a list.
 static bool adopt_list(int list) {
   Head head;
   if (!is_own_memory(list) || real::pread(list, &head, sizeof head, 0) != sizeof head ||
@@ -304,7 +304,7 @@ static bool adopt_list(int list) {
   return true;
 }
 
-// CAIRN_EXEC in the new program.
+// Reads CAIRN_EXEC in the new program.
 static void adopt(const char* value) {
   char* end;
   int note = static_cast<int>(strtol(value, &end, 10));
@@ -318,12 +318,12 @@ static void adopt(const char* value) {
   cairn_exec_adopt(pool, note);
   table::leave(note);
   for (int fd = 0; fd <= 2; ++fd) {
-    if (table::is_covered(fd)) streams::landed(fd);
+    if (table::is_covered(fd)) streams::adopt_standard_fd(fd);
   }
 }
 
-// Runs before main, and before the constructors of other libraries (-z initfirst), also the C
-// library's: that one has not set environ yet.
+// Runs before main, and before the constructors of other libraries (-z initfirst). The C library's
+// has not set environ yet.
 __attribute__((constructor)) static void start(int, char** arguments, char** environment) {
   int before = errno;
   if (environ == nullptr) environ = environment;

@@ -28,7 +28,7 @@ bool take_script_line(char* head, ScriptLine* line) {
 }
 
 static int open_to_look(const char* path) {
-  return real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // it may be a FIFO
+  return real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // the file may be a FIFO
 }
 
 static bool read_line(int fd, char* head, ScriptLine* line) {

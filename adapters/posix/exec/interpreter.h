@@ -1,5 +1,5 @@
-// Interpreters: of a script, by its first line, and of an ELF file. The kernel opens them below the
-// cover, so what leads into it is looked for here.
+// Interpreters of scripts, by the first line, and of ELF files. The kernel opens them below the
+// cover, so those whose path leads into the cover are looked up here.
 #pragma once
 
 #include <stddef.h>
@@ -8,25 +8,25 @@
 
 namespace posix {
 
-constexpr int kMostInterpreters = 5;  // as the kernel follows scripts of scripts
+constexpr int kMostInterpreters = 5;  // the kernel's limit for scripts of scripts
 
-// "#!INTERPRETER [ARGUMENT]"
+// The line "#!INTERPRETER [ARGUMENT]".
 struct ScriptLine {
   const char* interpreter;
   const char* argument;  // "" if there is none
 };
-// Takes the line apart, in place. False: it is none.
+// Splits the line, in place. Returns false if it is not such a line.
 bool take_script_line(char* head, ScriptLine* line);
-// The first line of a file outside of the cover; `head` has room for kHead bytes.
-constexpr size_t kHead = 257;  // as much as the kernel reads, and NUL
+// Reads the first line of a file outside the cover. `head` has kHead bytes.
+constexpr size_t kHead = 257;  // as many as the kernel reads, and NUL
 bool read_script_line(const char* path, char* head, ScriptLine* line);
 
-// Does the start of this file outside of the cover look into it: for an interpreter, or for
-// libraries?
+// Returns true if the start of this file outside the cover needs an interpreter or libraries of the
+// cover.
 bool start_needs_covered(const char* path, const char* library_path, int depth = 0);
 
-// May the kernel start this ELF file, which has the path `name`, with its interpreter? 0 or a
-// negative errno, after a line that says why not.
+// Returns 0 if the kernel may start this ELF file, which has the path `name`, with its interpreter.
+// Else logs the reason and returns a negative errno.
 int check_interpreter(const Elf& elf, const char* name);
 
 }  // namespace posix

@@ -1,5 +1,7 @@
-// Programs that lie in the cover: the kernel cannot read them, so an ELF file runs from a copy in
-// memory, and a script is given to its interpreter here.
+// Runs programs that lie in the cover, which the kernel cannot read: an ELF file runs from a copy
+// in memory, and a script is given to its interpreter here.
+#include "posix/exec/program.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/credentials/permission.h"
 #include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"
@@ -36,7 +37,7 @@ static int run_copy(int copy, const program_file::File& file, char* const* argum
   return error;
 }
 
-// The first bytes of a file.
+// Reads the first bytes of a file.
 static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   cairn_file* file = nullptr;
   int error = cairn_open_ino(pool, st.ino, st.generation, O_RDONLY, &file);
@@ -46,7 +47,7 @@ static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   return got;
 }
 
-// The interpreter gets the argument, the script's path, and the arguments.
+// Runs the interpreter with its argument, the script's path, and the arguments.
 static int run_script(const ScriptLine& line, const char* path, char* const* arguments,
                       char* const* environment, int depth) {
   if (depth >= kMostInterpreters) return fail(-ELOOP);
@@ -81,7 +82,7 @@ int run_elf(const Found& found, const char* path, Needs& needs, char* const* arg
   const Given given(needs, environment);
   char copy[32];
   snprintf(copy, sizeof copy, "/proc/self/fd/%d", program.copy);
-  tell_if_passing_by(program.copy < 0 ? program.path : copy, path, arguments);
+  warn_if_unpreloadable(program.copy < 0 ? program.path : copy, path, arguments);
   if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
     real::execve(program.path, arguments, given.environment());
     return -errno;
@@ -114,23 +115,24 @@ static int run_covered(const Found& found, const char* path, Needs& needs, char*
 }
 
 static int check_interpreter_outside(const char* path) {
-  const int fd = real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // it may be a FIFO
+  const int fd = real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // the file may be a FIFO
   Elf elf;
   const int error = fd >= 0 && elf.read(fd) ? check_interpreter(elf, path) : 0;
   if (fd >= 0) real::close(fd);
   return error;
 }
 
-// Passes a script to its interpreter, and gives a program the libraries that lie in the cover.
-// Fault handlers start a debugger on stacks of a few pages. This function is never inlined, so that
-// its buffers are not part of a frame that does not need them.
+// Runs a script by its interpreter, and gives a program its libraries of the cover. Not inlined,
+// because fault handlers start debuggers on stacks of a few pages, and most calls do not need these
+// buffers.
 [[gnu::noinline]] static int run_needing(const OutsideFile& file, char* const* arguments,
                                          char* const* environment, int depth) {
   char head[kHead];
   ScriptLine line;
   if (read_script_line(file.path, head, &line)) {
     if (real::access(file.path, X_OK) != 0) return -1;
-    const bool is_below = file.name != file.path;  // whose interpreter cannot open a closed one
+    // The interpreter cannot open a script by a descriptor that closes on exec.
+    const bool is_below = file.name != file.path;
     if (is_below && (real::fcntl(file.dir, F_GETFD, nullptr) & FD_CLOEXEC) != 0)
       return fail(-ENOENT);
     return run_script(line, file.name, arguments, environment, depth);
@@ -151,7 +153,7 @@ int OutsideFile::start(char* const* arguments, char* const* environment) const {
 
 int run_outside(const OutsideFile& file, char* const* arguments, char* const* environment,
                 int depth) {
-  tell_if_passing_by(file.path, file.name, arguments);
+  warn_if_unpreloadable(file.path, file.name, arguments);
   const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
   if (!start_needs_covered(file.path, library_path) && !preloads_may_need_covered(environment))
     return file.start(arguments, environment);
@@ -166,13 +168,13 @@ static int run_outside(const char* path, char* const* arguments, char* const* en
 [[gnu::noinline]] static int run_found(const char* path, char* const* arguments,
                                        char* const* environment, int depth) {
   Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
     if (found.outside()) return run_outside(found.path, arguments, environment, depth);
     error = run_covered(found, path, needs, arguments, environment, depth);
-    if (!looks.again(&error)) return fail(error);
+    if (!retry.again(&error)) return fail(error);
   }
 }
 

@@ -1,22 +1,27 @@
-// system, popen and daemon: the C library's own start programs inside it, where we cannot follow.
+// system, popen and daemon: the C library's own start programs by internal functions that this
+// library cannot intercept.
+#include "posix/exec/shell.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/handover.h"
 #include "posix/fd/descriptor.h"
+#include "posix/io/calls.h"
 #include "posix/loader/libraries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 
 namespace posix {
 
-// What a call of system has set aside, for as long as any is under way: a thread that came second
-// would find what the first has set, and leave that behind.
+// The handlers that system has replaced, kept while a call is running. A second thread would find
+// the handlers of the first one and leave those behind.
 static pthread_mutex_t waiting_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int waiting;
 static struct sigaction kept_interrupt, kept_quit;
@@ -63,7 +68,7 @@ struct Pipe {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Pipe* pipes;
 
-void after_fork::free_shells() {
+void shell::after_fork() {
   pthread_mutex_init(&waiting_mutex, nullptr);
   pthread_mutex_init(&mutex, nullptr);
 }
@@ -81,7 +86,7 @@ static FILE* remember(FILE* stream, pid_t pid) {
 namespace serve {
 
 int system(const char* command) {
-  // Ours also where the C library's would do, so that all calls set the same things aside.
+  // This library serves all calls, so that all of them keep the same handlers.
   if (command == nullptr || !active()) return real::system(command);
   sigset_t child, mask;
   sigemptyset(&child);
@@ -136,7 +141,7 @@ FILE* popen(const char* command, const char* mode) {
   if (error == 0) {
     if (strchr(mode, 'e') == nullptr) real::fcntl(ours, F_SETFD, nullptr);
     if (FILE* stream = remember(real::fdopen(ours, reading ? "r" : "w"), pid)) {
-      real::fwide(stream, -1);  // as the C library's: for bytes
+      real::fwide(stream, -1);  // the C library's is for bytes, too
       return stream;
     }
     error = ENOMEM;

@@ -1,6 +1,6 @@
-// posix_spawn. The C library's own does, unless the child needs its own place in the pool before it
-// becomes the program: to inherit a Cairn file, to act on covered paths, or to run a covered
-// program. Then it is fork, the attributes and actions, and exec.
+// posix_spawn. The C library's own serves it unless the child needs its own place in the pool
+// before it becomes the program: to inherit a Cairn file, to act on covered paths, or to run a
+// covered program. Then the call is fork, the attributes and actions, and exec.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,17 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
+#include "posix/exec/calls.h"
+#include "posix/exec/exec.h"
+#include "posix/exec/handover.h"
 #include "posix/exec/interpreter.h"
 #include "posix/exec/unpreloadable.h"
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/loader/libraries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 
@@ -68,7 +72,7 @@ static bool touches_covered(const posix_spawn_file_actions_t* actions) {
         if (!outside(action.open.path)) return true;
         break;
       case Action::kChdir:
-        return true;  // where it leads, and what is covered from there, is the child's to find out
+        return true;  // the child finds out whether the directory, or a path from it, is covered
       case Action::kDup2:
         if (table::is_covered(action.dup2.fd)) return true;
         break;
@@ -118,7 +122,7 @@ static int act(const Action& action) {
 static int set_attributes(const posix_spawnattr_t* attributes) {
   short flags = 0;  // NOLINT(google-runtime-int): the interface's
   if (attributes != nullptr) posix_spawnattr_getflags(attributes, &flags);
-  // Handlers of the parent are not the program's.
+  // The program does not keep the parent's handlers.
   sigset_t defaults;
   sigemptyset(&defaults);
   if ((flags & POSIX_SPAWN_SETSIGDEF) != 0) posix_spawnattr_getsigdefault(attributes, &defaults);
@@ -158,7 +162,7 @@ struct Order {
   char* const* environment;
 };
 
-// In the child. Comes back with errno if the program cannot be started.
+// Runs in the child. Returns with errno if the program cannot be started.
 static void become(const Order& order, const sigset_t* mask) {
   if (set_attributes(order.attributes) != 0) return;
   for (int i = 0; order.actions != nullptr && i < view(order.actions)->used; ++i) {
@@ -184,11 +188,11 @@ static int private_pipe(int* in, int* out) {
   return 0;
 }
 
-// The child's error comes through a pipe that a successful exec closes. Returns an errno value.
+// Gets the child's error through a pipe that a successful exec closes. Returns an errno value.
 static int spawn_by_fork(pid_t* pid, const Order& order) {
   int in = -1, out = -1;
   if (int error = private_pipe(&in, &out); error != 0) return error;
-  // No handler of the parent's runs in the child before they are gone.
+  // Until the child has removed the parent's handlers, none of them may run there.
   sigset_t all, mask;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &mask);
@@ -220,7 +224,7 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
 }
 
 static int spawn(pid_t* pid, const Order& order) {
-  // What cannot be read is the child's to say. It may do so before it has a place in the pool.
+  // The child reports arguments that cannot be read, perhaps before it has a place in the pool.
   if (!user_memory::is_text(order.path) || !user_memory::is_list(order.arguments) ||
       !user_memory::is_list(order.environment))
     return outside(order.path) ? real::posix_spawn(pid, order.path, order.actions, order.attributes,
@@ -229,10 +233,10 @@ static int spawn(pid_t* pid, const Order& order) {
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
       start_needs_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
       Preloads::may_need_covered(order.environment) ||
-      has_to_tell(order.path, order.arguments))  // on the standard error of the child
+      would_warn(order.path, order.arguments))  // to the standard error of the child
     return spawn_by_fork(pid, order);
-  // Files that other threads open meanwhile are not the child's to have: describing them, too,
-  // would keep a place in the pool for a program that does not know of it.
+  // The child must not get files that other threads open meanwhile. To describe them would keep a
+  // place in the pool for a program that does not know of it.
   Handover handover;
   handover.describe_directory();
   auto** room =
@@ -254,7 +258,7 @@ int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* 
   return error;
 }
 
-// Unlike execvp it gives no file that is no program to the shell (glibc's, from 2.15 on).
+// Unlike execvp it does not give other files to the shell (glibc's, from 2.15 on).
 int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) {

@@ -37,9 +37,9 @@ static bool is_go_note(int fd, const Elf64_Phdr& segment) {
   return false;
 }
 
-// Why it passes by; or null.
+// Returns the reason why LD_PRELOAD cannot intercept the program, or null.
 static const char* reason(const char* file) {
-  const int fd = real::open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // it may be a FIFO
+  const int fd = real::open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // the file may be a FIFO
   if (fd < 0) return nullptr;
   Elf64_Ehdr head;
   Elf64_Phdr segments[32];
@@ -63,11 +63,11 @@ static const char* reason(const char* file) {
   return why;
 }
 
-bool has_to_tell(const char* file, char* const* arguments) {
+bool would_warn(const char* file, char* const* arguments) {
   return concerns_cover(arguments) && reason(file) != nullptr;
 }
 
-void tell_if_passing_by(const char* file, const char* name, char* const* arguments) {
+void warn_if_unpreloadable(const char* file, const char* name, char* const* arguments) {
   if (!concerns_cover(arguments)) return;
   const int before = errno;
   if (const char* why = reason(file); why != nullptr)

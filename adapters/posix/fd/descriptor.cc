@@ -8,15 +8,14 @@
 
 #include <atomic>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/fd/descriptor_link.h"
 #include "posix/fd/table.h"
 
 namespace posix::descriptor {
 
-// Far above what programs count on, far below what they are granted; and below 1024: a larger table
-// of descriptors costs every fork.
+// Private numbers begin far above those that programs count on and far below their limit. They stay
+// below 1024, because a larger table of descriptors makes every fork slower.
 static int private_base() {
   static const int base = [] {
     struct rlimit limit;
@@ -33,19 +32,15 @@ static int duplicate_high(int fd) {
   return real::fcntl(fd, command, reinterpret_cast<void*>(intptr_t{private_base()}));
 }
 
-// What an exec needs at once, and one more.
+// An exec needs three descriptors at the same time; one more is in reserve.
 constexpr int kReserve = 4;
 static std::atomic<int> reserve[kReserve] = {-1, -1, -1, -1};
 static std::atomic<int> missing{0};
 
-// The limit is the whole process's.
+// Serialises changes of RLIMIT_NOFILE, which belongs to the whole process.
 static pthread_mutex_t changing_limit = PTHREAD_MUTEX_INITIALIZER;
 
-}  // namespace posix::descriptor
-
-void posix::after_fork::free_limit() { pthread_mutex_init(&descriptor::changing_limit, nullptr); }
-
-namespace posix::descriptor {
+void after_fork() { pthread_mutex_init(&changing_limit, nullptr); }
 
 Room::Room(int count) {
   int before = errno;
@@ -209,7 +204,7 @@ int guard_directory() {
       error = errno;
       continue;
     }
-    real::chmod(name, 0755);  // whoever the process becomes is to get there
+    real::chmod(name, 0755);  // lets the process in after it has changed its user
     int fd = real::open(name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     error = errno;
     real::rmdir(name);
@@ -224,7 +219,7 @@ int guard_directory() {
 
 }  // namespace posix::descriptor
 
-// Files in memory, of the engine's and ours: the linker sends them here (folder.cmake).
+// The linker sends memfd_create here (folder.cmake), so that files in memory are private.
 extern "C" __attribute__((visibility("hidden"))) int posix_memory_file(
     const char* name, unsigned flags) __asm__("__wrap_memfd_create");
 int posix_memory_file(const char* name, unsigned flags) {

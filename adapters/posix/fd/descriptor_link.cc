@@ -15,16 +15,16 @@
 
 namespace posix::descriptor_link {
 
-// A symbolic link with this text, opened and removed immediately. It lies in the pool's own
-// directory, which has the lock file and is closed to other users, or, if this process is not the
-// pool's user any more, where temporary files lie.
+// The link lies in the pool's directory, which holds the lock file and is closed to other users. If
+// this process is not the pool's user any more, it lies where temporary files lie.
 int make(const char* text) {
   static std::atomic<unsigned> counter{0};
   char home[PATH_MAX];
   snprintf(home, sizeof home, "%s", cairn_pool_lock_path(pool));
   if (char* slash = strrchr(home, '/'); slash != nullptr) *slash = '\0';
   int error = ENOENT;
-  // Another process may have the same number, in a namespace of its own.
+  // The pool's directory comes three times: a process in another namespace may have the same
+  // number.
   const char* const in_turn[] = {home, home, home, "/dev/shm", "/tmp"};
   for (const char* directory : in_turn) {
     char name[PATH_MAX + 64];
@@ -66,8 +66,8 @@ bool is_like(int fd, int own) {
 
 namespace {
 
-// Where a link lies: its directory, as the kernel shows it, and the mount. In another user's mount
-// namespace, another directory can have the same path.
+// The place of a link: its directory, as the kernel shows it, and the mount. In the mount namespace
+// of another user, another directory can have the same path.
 class Where {
  public:
   explicit Where(int fd) {
@@ -81,7 +81,7 @@ class Where {
     read_mount(name);
   }
   [[nodiscard]] bool is_known() const { return directory_[0] == '/' && mount_[0] != '\0'; }
-  // As the pool's own directory is; /tmp and /dev/shm are not.
+  // True for the pool's directory, false for /tmp and /dev/shm.
   [[nodiscard]] bool is_closed_to_all_but(uid_t user) const {
     struct stat st;
     return is_known() && real::stat(directory_, &st) == 0 && S_ISDIR(st.st_mode) &&
@@ -93,7 +93,7 @@ class Where {
   }
 
  private:
-  // The line "mnt_id: NUMBER".
+  // Reads the line "mnt_id: NUMBER".
   void read_mount(const char* name) {
     mount_[0] = '\0';
     char text[512];

@@ -45,7 +45,7 @@ long path_of(const Entry* entry, char* path, size_t capacity) {
   const char* state = entry->shown != 0 || has_its_name(entry) ? "" : " (deleted)";
   auto used = static_cast<size_t>(length);
   char number[32] = "";
-  // One that never had a name.
+  // The file never had a name.
   if (entry->name[0] == '\0')
     snprintf(number, sizeof number, "#%llu", static_cast<unsigned long long>(entry->ino));
   int more = snprintf(path + used, capacity - used, "/%s%s%s", entry->name, number, state);

@@ -14,7 +14,7 @@ std::atomic<bool> may_grow{false};
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Mapping* all;
 
-// What is kept changes only with the mutex.
+// The list changes only under the mutex.
 Held::Held() { pthread_mutex_lock(&mutex); }
 Held::~Held() { pthread_mutex_unlock(&mutex); }
 void hold() { pthread_mutex_lock(&mutex); }
@@ -108,7 +108,7 @@ void join() {
 
 static bool reaches_beyond(const Mapping& mapping) { return mapping.placed < mapping.end; }
 
-// Places what the file has grown by.
+// Places the blocks that the file has grown by.
 static void grow(Mapping* mapping) {
   int64_t within = cairn_mmap_grow(mapping->file, reinterpret_cast<void*>(mapping->start),
                                    mapping->end - mapping->start, mapping->protection);
@@ -122,8 +122,8 @@ void look_beyond(Mapping* mapping) {
   engine::catch_bus_errors(reached);
 }
 
-// Does not wait for the mutex: its holder may wait for something that the caller, a handler of the
-// program's, holds. Then a fault finds the growth.
+// Does not wait for the mutex: its holder may wait for a lock that the caller, a handler of the
+// program, holds. In that case a fault finds the growth.
 void file_changed(cairn_ino ino) {
   Inside inside;
   if (pthread_mutex_trylock(&mutex) != 0) return;
@@ -134,7 +134,7 @@ void file_changed(cairn_ino ino) {
 }
 
 bool reached(const void* address) {
-  static __thread uintptr_t last;  // a second fault where nothing has changed is one
+  static __thread uintptr_t last;  // a second fault at an address is genuine
   const uintptr_t at = number(address);
   if (!may_be_ours(address, 1)) return false;
   Held held;

@@ -1,7 +1,8 @@
-// Which addresses are mappings of Cairn files, and what mremap and growth need to know of them.
+// Remembers which addresses are mappings of Cairn files, for mremap and for files that grow.
 //
-// A file may grow under a mapping that is longer than it. In this process whoever changed the file
-// looks after its mappings; what another process has added is met as SIGBUS, and placed then.
+// A file may grow under a mapping that is longer than the file. A call of this process that makes
+// it grow places the new blocks in the mappings. Blocks that another process has added raise
+// SIGBUS, and its handler places them.
 #pragma once
 
 #include <stddef.h>
@@ -20,13 +21,13 @@ struct Mapping {
   int flags;
   uint64_t offset;  // of start
   cairn_file* file;
-  uintptr_t placed;  // up to here it is known to lie within the file
+  uintptr_t placed;  // the mapping lies within the file up to here, as far as known
   Mapping* next;
 };
 
-extern std::atomic<uintptr_t> lowest;   // none lies below,
-extern std::atomic<uintptr_t> highest;  // or at or above
-extern std::atomic<bool> may_grow;      // some reached beyond the end of its file
+extern std::atomic<uintptr_t> lowest;   // no mapping lies below,
+extern std::atomic<uintptr_t> highest;  // nor at or above
+extern std::atomic<bool> may_grow;      // true once a mapping reached beyond the end of its file
 
 inline uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 inline uintptr_t rounded(size_t size) { return (size + 4095) & ~uintptr_t{4095}; }
@@ -35,8 +36,8 @@ inline bool may_be_ours(const void* address, size_t size) {
          number(address) + size > lowest.load(std::memory_order_relaxed);
 }
 
-// Needed for all that follows, except where it is said. Handlers of the program wait: one may touch
-// a mapping.
+// All functions below need a Held, unless their comments say otherwise. It holds back the program's
+// signal handlers, because a handler may touch a mapping.
 class Held {
  public:
   Held();
@@ -47,25 +48,27 @@ class Held {
  private:
   Inside inside_;
 };
-void hold();  // the same, around a fork
+void hold();  // hold() and release() do the same around a fork
 void release();
 
 Mapping* first();
 Mapping* find(uintptr_t start, uintptr_t end);
 bool remember(const Mapping& mapping);
-// Takes [start, end) out of what is remembered. True if any of it was ours.
+// Forgets [start, end). Returns true if a mapping of ours was in it.
 bool forget(uintptr_t start, uintptr_t end);
-// No mapping that is remembered reaches over `at`.
+// Splits the mapping that reaches over `at`.
 void split(uintptr_t at);
-// As the kernel does: what was split and is the same again can move as one.
+// Joins neighbours that continue each other, so that mremap can move them as one, as the kernel
+// does.
 void join();
 
-// Finds how much of it lies within the file. If not all does, growth is looked for from now on.
+// Finds how much of the mapping lies within the file. If the file ends in it, watches for growth
+// from now on.
 void look_beyond(Mapping* mapping);
 
-// Without Held: a file was changed by this process. Only called if may_grow.
+// Places what this process has added to a file. Needs no Held. Only called if may_grow.
 void file_changed(cairn_ino ino);
-// Without Held: does a file reach `address` now, where a fault was met?
+// Returns true if a file reaches `address` now, where a fault was raised. Needs no Held.
 bool reached(const void* address);
 
 }  // namespace posix::mappings

@@ -1,5 +1,5 @@
-// The limit to the size of files (RLIMIT_FSIZE). Covered files are held to it as the kernel holds
-// others: what crosses it is cut short; what lies beyond it gets SIGXFSZ and EFBIG.
+// Holds covered files to the limit of file sizes (RLIMIT_FSIZE) as the kernel holds others: a write
+// across the limit is cut short, one beyond it gets SIGXFSZ and EFBIG.
 #pragma once
 
 #include <stdint.h>
@@ -11,22 +11,22 @@
 
 namespace posix::size_limit {
 
-// In bytes; UINT64_MAX: none. Followed from the first attach on.
+// The limit; UINT64_MAX: none. Kept up to date from the first attach on.
 extern std::atomic<uint64_t> bytes;
 
 inline bool is_set() { return bytes.load(std::memory_order_relaxed) != UINT64_MAX; }
 
-// Asks the system.
+// Reads the limit from the system.
 void read();
 
-// Whether who goes beyond the limit gets SIGXFSZ. Not in asynchronous I/O, whose threads take no
-// signals (glibc).
+// Whether a write beyond the limit raises SIGXFSZ. Asynchronous I/O does not, because glibc's
+// threads for it block signals.
 enum class Signal : bool { no, yes };
 
-// How much of a write of `size` bytes at `offset` may be done, or -EFBIG.
+// Returns how many bytes of a write of `size` bytes at `offset` are allowed, or -EFBIG.
 ssize_t allowed(uint64_t offset, size_t size, Signal signal = Signal::yes);
 
-// May a file become so long? Only what makes it longer is refused: 0 or -EFBIG.
+// Returns -EFBIG if a file must not grow to this size, else 0. A file may always shrink.
 int check_size(uint64_t before, uint64_t after);
 int check_size(cairn_file* file, uint64_t after);
 

@@ -6,7 +6,7 @@ namespace posix::streams {
 
 AT_START_DATA FILE* theirs[3];
 AT_START_DATA FILE* ours[3];
-AT_START_DATA constinit std::atomic<void (*)(int fd)> when_landed{nullptr};
+AT_START_DATA constinit std::atomic<void (*)(int fd)> adopt_step{nullptr};
 
 bool is_standard(int fd, FILE* file) {
   return fd >= 0 && fd <= 2 && file != nullptr &&

@@ -1,7 +1,8 @@
-// stdin, stdout and stderr: the C library's own streams read and write descriptors 0 to 2 by
-// themselves, past every wrapper. So the variables name streams of ours from the start, which serve
-// whatever the numbers are, Cairn files or not. If a number becomes a Cairn file before that, what
-// was buffered and not yet written goes along.
+// stdin, stdout and stderr.
+//
+// The C library's own streams read and write descriptors 0 to 2 past every wrapper. So these
+// variables name streams of ours from the start, which serve the numbers whatever they are, Cairn
+// files or not. If a number becomes a Cairn file before that, buffered output moves to our stream.
 #pragma once
 
 #include <stdio.h>
@@ -10,26 +11,26 @@
 
 namespace posix::streams {
 
-// Per number: the C library's stream, and ours, which serves whatever the number is.
+// The C library's stream for each number, and ours.
 extern FILE* theirs[3];
 extern FILE* ours[3];
-// stdin, stdout or stderr.
+// Returns stdin, stdout or stderr.
 inline FILE** variable(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
 
-// Is `file` what the program knows as the standard stream of this number?
+// Returns true if the program knows `file` as the standard stream of this number.
 bool is_standard(int fd, FILE* file);
-// What the program knows as that now, if `file` was it; else `file`.
+// Returns the standard stream of this number, if `file` was it; else `file`.
 FILE* current(int fd, FILE* file);
-// A stream of ours is being closed.
+// Forgets a stream of ours that is being closed.
 void forget(FILE* file);
 
 // The step that runs after descriptor 0, 1 or 2 was opened, replaced or closed. install()
-// (libc/standard_landing.h) sets it; null: nothing is covered.
-extern std::atomic<void (*)(int fd)> when_landed;
+// (libc/install_streams.h) sets it; null: no directory is covered.
+extern std::atomic<void (*)(int fd)> adopt_step;
 // Runs that step for `fd`; does nothing for other descriptors.
-inline void landed(int fd) {
+inline void adopt_standard_fd(int fd) {
   if (fd < 0 || fd > 2) return;
-  if (auto* const step = when_landed.load(std::memory_order_acquire); step != nullptr) step(fd);
+  if (auto* const step = adopt_step.load(std::memory_order_acquire); step != nullptr) step(fd);
 }
 
 }  // namespace posix::streams

@@ -11,11 +11,11 @@ std::atomic<Entry*> slots[kMost];
 std::atomic<int> covered_fds{0};
 std::atomic<int> highest{-1};
 
-// The one entry of all private descriptors; never freed.
+// The single entry of all private descriptors; never freed.
 static Entry private_entry;
 
-// A stack of free entries. Its lock is never waited for long: a signal handler may have interrupted
-// the holder, or a fork may have left it behind. An entry that finds no place is lost.
+// A stack of free entries. No thread waits long for its lock: a signal handler may have interrupted
+// the holder, or a fork may have left the lock taken. An entry that cannot be stored is lost.
 static std::atomic_flag free_lock;
 static Entry* free_entries;
 
@@ -63,7 +63,7 @@ Entry* make(Kind kind, cairn_file* file) {
   entry->parent = 0;
   entry->name = nullptr;
   entry->shown = 0;
-  // One reference for the maker, so that nobody sees it at zero; enter() takes its own.
+  // The maker holds one reference, so that no thread sees the count at zero; enter() takes its own.
   entry->references.store(1, std::memory_order_release);
   return entry;
 }
@@ -82,7 +82,8 @@ void drop(Entry* entry) {
   if (entry->references.fetch_sub(1, std::memory_order_acq_rel) == 1) drop_last(entry);
 }
 
-// The last reference to the description in this process is gone: its locks go too (locks.h).
+// Closes the companion after the last reference to the description in this process was dropped.
+// That releases its locks (locks.h).
 static void close_companion(Entry* entry) {
   int fd = entry->lock_fd.exchange(-1);
   if (fd < 0) return;

@@ -1,21 +1,20 @@
 // The table of descriptors: which of the process's descriptors are Cairn files.
 //
 // Vocabulary
-//   entry      what one open file description is in this process; dup'ed descriptors share it
-//   private    a descriptor that the engine or we hold; the program believes its number is free
-//   ancestor   a directory of the system above a covered one, opened by the program: what it
-//   reaches
-//              by a relative path may be covered
+//   entry      one open file description in this process; duplicated descriptors share it
+//   private    a descriptor that the engine or this library holds; the program believes that its
+//              number is free
+//   ancestor   a directory of the system above a covered one, opened by the program: a relative
+//              path from it may be covered
 //
 // Invariants
-//   - An entry is in the table once per descriptor and holds one reference for each, and one for
-//   each
-//     call that is using it. With the last one its file is closed and the entry goes to a free
-//     list: entries are never unmapped, so a reader may look at one that has just been freed.
-//   - A reference is only taken from a count above zero, and counts only if the table still names
-//   the
-//     entry afterwards. The data path takes no lock.
-//   - The kernel knows each descriptor in the table as open; a number is cleared here before it is
+//   - An entry is in the table once per descriptor. It holds one reference for each descriptor, and
+//     one for each call that is using it. When the last one is dropped, its file is closed and the
+//     entry moves to a free list. Entries are never unmapped, so a reader may look at one that has
+//     just been freed.
+//   - A reference is taken only from a count above zero. It counts only if the table still names
+//     the entry afterwards. The data path takes no lock.
+//   - The kernel knows each descriptor in the table as open. A number is cleared here before it is
 //     closed there, and entered here after it was opened there.
 #pragma once
 
@@ -32,40 +31,42 @@ enum class Kind : uint8_t { kFile, kDirectory, kName, kAncestor, kPrivate };  //
 struct Entry {
   std::atomic<uint32_t> references{0};
   Kind kind = Kind::kFile;
-  std::atomic<bool> passed_on{
-      false};                      // other processes may hold the description: by fork, by socket
-  std::atomic<bool> named{false};  // O_TMPFILE: has been given a name
+  // Other processes may hold the description: a fork or a socket passed it on.
+  std::atomic<bool> passed_on{false};
+  std::atomic<bool> named{false};  // O_TMPFILE: the file has got a name
   cairn_file* file = nullptr;
   cairn_ino ino = 0;
-  Cover* cover = nullptr;        // directories: where paths from here lead
+  Cover* cover = nullptr;        // directories: relative paths lead into this cover
   std::atomic<int> lock_fd{-1};  // companion for flock and OFD locks (locks.h)
-  std::atomic<int> owner{0};     // fcntl's F_SETOWN and F_SETSIG: kept for who asks; no signal is
+  // fcntl's F_SETOWN and F_SETSIG, only to be read back: no signal is ever sent for a file.
+  std::atomic<int> owner{0};
   std::atomic<int> owner_type{0};
-  std::atomic<int> signal{0};  // ever sent for a file
-  cairn_ino parent = 0;        // the name by which it was opened (fd_path.h)
+  std::atomic<int> signal{0};
+  // The file was opened by this name (fd_path.h).
+  cairn_ino parent = 0;
   char* name = nullptr;
-  cairn_ino shown =
-      0;  // several nodes write the file: its number, under which it was found (job_files.h)
+  // The number of a file that several nodes write, under which it was found (job_files.h); else 0.
+  cairn_ino shown = 0;
   Entry* next = nullptr;  // free list
 };
 
 namespace table {
 
-constexpr int kMost = 1 << 20;  // descriptors from here on cannot be ours: open gives EMFILE
+constexpr int kMost = 1 << 20;  // descriptors from here on cannot be ours: open returns EMFILE
 extern std::atomic<Entry*> slots[kMost];
-extern std::atomic<int> covered_fds;  // of kind file, directory, name
+extern std::atomic<int> covered_fds;  // number of kFile, kDirectory, kName
 extern std::atomic<int> highest;      // no entry lies above
 
-// What fd is, for a glance only.
+// Returns the entry of fd without a reference: the caller may only look at it.
 inline Entry* peek(int fd) {
   if (static_cast<unsigned>(fd) >= static_cast<unsigned>(kMost)) return nullptr;
   return slots[fd].load(std::memory_order_acquire);
 }
 
-Entry* make(Kind kind, cairn_file* file);  // holds one reference, the caller's; nullptr: no memory
+Entry* make(Kind kind, cairn_file* file);  // the caller holds a reference; null: no memory
 void enter(int fd, Entry* entry);          // takes a reference; replaces and drops what was there
-void leave(int fd);                        // drops what is there, if anything
-bool retain(Entry* entry);                 // false: it is being freed
+void leave(int fd);                        // drops the entry that is there, if any
+bool retain(Entry* entry);                 // false: the entry is being freed
 void drop(Entry* entry);
 void after_fork();  // in the child
 
@@ -74,14 +75,14 @@ inline bool is_private(int fd) {
   Entry* entry = peek(fd);
   return entry != nullptr && entry->kind == Kind::kPrivate;
 }
-// One of ours: a Cairn file.
+// Returns true if fd is a Cairn file.
 inline bool is_covered(int fd) {
   Entry* entry = peek(fd);
   return entry != nullptr && entry->kind <= Kind::kName;
 }
 
 void drop_last(Entry* entry);
-// Where the short way of acquire() does not lead: empty, another kind, or being replaced.
+// Continues acquire() if the number has no entry, another kind, or is being replaced.
 Entry* acquire_slow(int fd);
 inline Entry* acquire(int fd) {
   Entry* entry = peek(fd);
@@ -95,7 +96,7 @@ inline Entry* acquire(int fd) {
   return acquire_slow(fd);
 }
 
-// A reference to the entry of fd while a call uses it; empty if fd is no Cairn file.
+// Holds a reference to the entry of fd while a call uses it; empty if fd is not a Cairn file.
 class Use {
  public:
   explicit Use(int fd) : entry_(acquire(fd)) {}

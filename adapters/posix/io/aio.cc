@@ -1,12 +1,13 @@
-// POSIX asynchronous I/O on a covered file is done when the call returns: a copy in memory takes
-// less time than handing it to a thread. aio_error, aio_return, aio_suspend and aio_cancel are the
-// C library's own; they read what is left in the request here.
+// POSIX asynchronous I/O. A request on a covered file is complete when the call returns: a copy in
+// memory takes less time than handing it to a thread. aio_error, aio_return, aio_suspend and
+// aio_cancel are the C library's own; they read the result from the request.
 #include <pthread.h>
 #include <signal.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/result.h"
@@ -23,8 +24,8 @@ static void notify(const struct sigevent& event) {
   if (event.sigev_notify == SIGEV_SIGNAL) {
     sigqueue(getpid(), event.sigev_signo, event.sigev_value);
   } else if (event.sigev_notify == SIGEV_THREAD) {
-    // In a thread of its own, as promised; it is over before we go on, so `event` may be the
-    // caller's.
+    // POSIX promises a thread of its own. It ends before this function returns, so `event` may be
+    // the caller's.
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run_notice, const_cast<struct sigevent*>(&event)) == 0)
       pthread_join(thread, nullptr);
@@ -53,8 +54,8 @@ static ssize_t transfer(const table::Use& use, struct aiocb* request, bool write
   if (!write) return cairn_pread(use->file, buffer, request->aio_nbytes, offset);
   const bool append = (cairn_file_get_flags(use->file) & O_APPEND) != 0;
   const struct iovec piece = piece_of(buffer, request->aio_nbytes);
-  return put_limited(use->file, &piece, 1, append ? kSharedOffset : request->aio_offset,
-                     size_limit::Signal::no);
+  return write_below_limit(use->file, &piece, 1, append ? kSharedOffset : request->aio_offset,
+                           size_limit::Signal::no);
 }
 
 namespace serve {

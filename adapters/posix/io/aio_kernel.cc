@@ -1,22 +1,23 @@
-// libaio. A request on a covered file is done when io_submit returns. Its event stays here until
-// io_getevents or io_pgetevents fetches it, before the events of the kernel. If a thread waits in
-// the kernel meanwhile, io_submit wakes it by a request to the kernel. The functions make system
-// calls themselves: libaio may be loaded by a plug-in only.
+// libaio. A request on a covered file is complete when io_submit returns. Its event stays here
+// until io_getevents or io_pgetevents fetches it, before the events of the kernel. If a thread
+// waits in the kernel meanwhile, io_submit wakes it by a request to the kernel. The functions make
+// the system calls themselves, because libaio may be loaded only by a plug-in.
+#include "posix/io/aio_kernel.h"
+
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include "posix/core/after_fork.h"
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/covered.h"
 
-// libaio's request and event (libaio.h), which are the kernel's.
+// The kernel's request and event, as libaio.h declares them.
 struct iocb {
   void* data;
   uint32_t key;
@@ -63,7 +64,7 @@ struct Done {
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 Done* first_done;
 Done** last = &first_done;
-std::atomic<int> waiting{0};   // events here
+std::atomic<int> waiting{0};   // number of events in the list
 std::atomic<int> sleeping{0};  // threads that may wait in the kernel
 
 // Contexts that the kernel has accepted. An address selects its place.
@@ -76,7 +77,7 @@ static std::atomic<void*>& place_of(void* context) {
 }
 
 // A child inherits no context.
-void after_fork::free_requests() {
+void aio_kernel::after_fork() {
   pthread_mutex_init(&mutex, nullptr);
   sleeping = 0;
   for (auto& place : contexts) place = nullptr;
@@ -119,7 +120,8 @@ static int check_transfer(const table::Use& use, const struct iocb& request) {
   return request.offset < 0 ? -EINVAL : 0;
 }
 
-// The kernel's checks, in its order. io_submit itself returns their errors, not an event.
+// Makes the kernel's checks in the kernel's order. io_submit itself returns their errors, not an
+// event.
 static int check(const table::Use& use, const struct iocb& request) {
   if (request.reserved != 0 || request.count > SSIZE_MAX) return -EINVAL;
   if (is_path(use)) return -EBADF;
@@ -144,7 +146,7 @@ static int check(const table::Use& use, const struct iocb& request) {
 }
 
 static ssize_t transfer(cairn_file* file, const struct iocb& request) {
-  constexpr size_t kMostBytes = 0x7ffff000;  // what Linux transfers in one call
+  constexpr size_t kMostBytes = 0x7ffff000;  // Linux transfers no more in one call
   const size_t size = request.count < kMostBytes ? request.count : kMostBytes;
   const struct iovec piece = piece_of(request.buffer, size);
   const struct iovec* vector = is_vector(request) ? request.vector : &piece;
@@ -153,10 +155,10 @@ static ssize_t transfer(cairn_file* file, const struct iocb& request) {
   if (request.operation == kRead) return cairn_pread(file, request.buffer, size, offset);
   if (request.operation == kReadVector) return cairn_preadv(file, vector, count, offset);
   const bool append = (cairn_file_get_flags(file) & O_APPEND) != 0;
-  const ssize_t wrote = put(file, vector, count,
-                            append                              ? kSharedOffset
-                            : (request.flags & RWF_APPEND) != 0 ? kEndOfFile
-                                                                : request.offset);
+  const ssize_t wrote = write_for_program(file, vector, count,
+                                          append                              ? kSharedOffset
+                                          : (request.flags & RWF_APPEND) != 0 ? kEndOfFile
+                                                                              : request.offset);
   if (wrote <= 0 || (request.flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
   const int error = (request.flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
   return error < 0 ? error : wrote;
@@ -217,8 +219,8 @@ static int complete(void* context, struct iocb* place, const struct iocb& reques
   return 0;
 }
 
-// Moves up to `most` events of this context to the program. -EFAULT if the first one cannot be
-// written.
+// Moves up to `most` events of this context to the program. Returns -EFAULT if the first one cannot
+// be written.
 static int fetch(void* context, struct io_event* events, long most) {  // NOLINT
   if (waiting.load() == 0) return 0;
   int count = 0, error = 0;
@@ -247,7 +249,7 @@ static void forget(void* context) {
   }
 }
 
-// Removes the events that only wake a thread; the number of the others.
+// Removes the events that only wake a thread. Returns the number of the others.
 static int without_wakes(struct io_event* events, int count) {
   int left = 0;
   for (int i = 0; i < count; ++i) {
@@ -293,7 +295,7 @@ static int get_events(void* context, long least, long most, struct io_event* eve
     const int left = without_wakes(events + have, more);
     have += left;
     if (left == more) return have;
-    // The event for which the thread was woken. No other thread may be told of it.
+    // The thread was woken for an event that it has to fetch; no other thread may be woken for it.
     const int late = fetch(context, events + have, most - have);
     if (late > 0) have += late;
     const int64_t passed = timeout != nullptr ? now_ns() - begin : 0;
@@ -304,9 +306,10 @@ static int get_events(void* context, long least, long most, struct io_event* eve
 
 namespace serve {
 
-// The kernel gets requests on other files, and those that cannot be read: it refuses them.
+// Returns true for a request on another file, and for one that cannot be read. The kernel gets
+// both.
 static bool is_others(struct iocb** requests, long i) {  // NOLINT(google-runtime-int)
-  // Both may lie nowhere, so their addresses are numbers here.
+  // Both addresses may be invalid, so they are numbers here.
   const auto place = reinterpret_cast<uintptr_t>(requests) + static_cast<size_t>(i) * sizeof(void*);
   uintptr_t request;
   uint32_t fd;

@@ -1,4 +1,4 @@
-// Closing and duplicating: the kernel does it, the table follows.
+// Closes and duplicates descriptors: the kernel acts first, then the table follows.
 #include <cstring>
 
 #include "posix/core/calls.h"
@@ -7,6 +7,7 @@
 #include "posix/credentials/permission.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
 #include "posix/path/covered.h"
@@ -14,17 +15,17 @@
 
 namespace posix {
 
-// `to` is now a duplicate of `from`.
+// Makes the table follow: `to` is now a duplicate of `from`.
 static int duplicated(int from, int to) {
   if (to < 0) return to;
   Entry* entry = table::peek(from);
-  if (entry == nullptr) return fresh(to);
+  if (entry == nullptr) return forget_stale_entry(to);
   if (entry->kind == Kind::kPrivate) return to;
   table::Use use(from);
   if (use) {
     table::enter(to, use.get());
   } else {
-    fresh(to);
+    forget_stale_entry(to);
   }
   return to;
 }
@@ -46,13 +47,13 @@ int close(int fd) {
   Entry* entry = table::peek(fd);
   if (entry == nullptr) {
     int closed = real::close(fd);
-    if (static_cast<unsigned>(fd) <= 2 && active()) streams::landed(fd);
+    if (static_cast<unsigned>(fd) <= 2 && active()) streams::adopt_standard_fd(fd);
     return closed;
   }
   if (entry->kind == Kind::kPrivate) return bad_descriptor();
   leave_table(fd);
   int closed = real::close(fd);
-  if (fd <= 2) streams::landed(fd);
+  if (fd <= 2) streams::adopt_standard_fd(fd);
   return closed;
 }
 
@@ -78,7 +79,7 @@ void closefrom(int first) {
 int dup(int fd) {
   if (table::is_private(fd)) return bad_descriptor();
   int to = duplicated(fd, real::dup(fd));
-  if (to >= 0 && to <= 2 && active()) streams::landed(to);
+  if (to >= 0 && to <= 2 && active()) streams::adopt_standard_fd(to);
   return to;
 }
 
@@ -96,7 +97,7 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
   if (got < 0) return got;
   duplicated(fd, to);
   if (replaced) locks::descriptor_closed(replaced.get());
-  if (to <= 2 && active()) streams::landed(to);
+  if (to <= 2 && active()) streams::adopt_standard_fd(to);
   errno = error;
   return got;
 }
@@ -104,7 +105,7 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
 int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
 int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
 
-// `type`: a number, for a program may have put any into f_owner_ex.
+// `type` is a number, because a program may have put any into f_owner_ex.
 static long set_owner(table::Use& use, int type, pid_t pid) {
   if (type != F_OWNER_TID && type != F_OWNER_PID && type != F_OWNER_PGRP) return -EINVAL;
   int before = errno;
@@ -126,8 +127,7 @@ static int set_flags(table::Use& use, int flags) {
   return cairn_file_set_flags(use->file, flags);
 }
 
-// Our files have no leases, and say so as file systems without leases do. The kernel asks first
-// whose the file is.
+// Refuses a lease, as file systems without leases do. The kernel checks first who owns the file.
 static int set_lease(table::Use& use, int fd, int wanted) {
   if (wanted != F_RDLCK && wanted != F_WRLCK && wanted != F_UNLCK) return -EINVAL;
   if (use->kind != Kind::kFile) return -EINVAL;
@@ -188,7 +188,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
     case F_SETPIPE_SZ:
       return -EBADF;
     case F_NOTIFY:
-      // Asking for nothing takes a notice back, which is what there is.
+      // A request for no events cancels the notice; there is none to cancel.
       if (use->kind != Kind::kDirectory) return -ENOTDIR;
       if ((reinterpret_cast<uintptr_t>(argument) & 0x7fffffff) == 0) return 0;
       refuse_descriptor("fcntl(F_NOTIFY)", fd, EINVAL);
@@ -198,14 +198,14 @@ static long control(table::Use& use, int fd, int command, void* argument) {
     case F_SETLEASE:
       return set_lease(use, fd, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
     default:
-      return -EINVAL;  // seals, others to be told: not for our files
+      return -EINVAL;  // seals and other commands do not apply to our files
   }
 }
 
 int fcntl(int fd, int command, void* argument) {
   if (table::peek(fd) == nullptr) {
     int got = real::fcntl(fd, command, argument);
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) fresh(got);
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget_stale_entry(got);
     return got;
   }
   if (table::is_private(fd)) return bad_descriptor();
@@ -213,7 +213,7 @@ int fcntl(int fd, int command, void* argument) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC: {
       int to = duplicated(fd, real::fcntl(fd, command, argument));
-      if (to >= 0 && to <= 2) streams::landed(to);
+      if (to >= 0 && to <= 2) streams::adopt_standard_fd(to);
       return to;
     }
     case F_GETFD:

@@ -1,16 +1,17 @@
-// Reading and writing. On the way to a covered file: a look into the table, two locked
-// instructions, the C API; no system call, no allocation. errno stays as it was unless a call
-// fails.
+// Reading and writing. A call on a covered file costs a look into the table, two locked
+// instructions and the C API. It makes no system call and no allocation. errno changes only if the
+// call fails.
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/result.h"
 
 namespace posix::serve {
 
-constexpr size_t kMostBytes = 0x7ffff000;  // what Linux transfers in one call
+constexpr size_t kMostBytes = 0x7ffff000;  // Linux transfers no more in one call
 
 static size_t at_most(size_t size) { return size < kMostBytes ? size : kMostBytes; }
 
@@ -19,7 +20,7 @@ static ssize_t invalid(int error) {
   return -1;
 }
 
-// What a failure is to a program: a directory that is held by name only is not open at all.
+// Translates a failure: a directory that is held by name only is not open at all.
 static ssize_t refused(const table::Use& use, ssize_t error) {
   if (use->shown != 0 && error == -EIO) log(Level::kWarning, cairn_last_error());
   return fail(error == -EISDIR && is_path(use) ? -EBADF : error);
@@ -28,7 +29,7 @@ static inline ssize_t finished(const table::Use& use, ssize_t done) {
   return __builtin_expect(done < 0, 0) ? refused(use, done) : done;
 }
 
-// The kernel's order: whether the descriptor may do it comes before what is asked.
+// The kernel checks the descriptor's access before the arguments.
 static bool may(const table::Use& use, bool writes) {
   int flags = cairn_file_get_flags(use->file);
   return (flags & O_PATH) == 0 && (flags & O_ACCMODE) != (writes ? O_RDONLY : O_WRONLY);
@@ -38,7 +39,7 @@ static bool ends_beyond(off_t offset, size_t size) {
   return at_most(size) > static_cast<uint64_t>(INT64_MAX - offset);
 }
 
-// No memory is so large. A program that passes -1 as a size gets an error, as from the kernel.
+// No memory is this large. A program that passes -1 as a size gets an error, as from the kernel.
 static bool is_impossible(size_t size) { return __builtin_expect(size > SSIZE_MAX, 0); }
 
 static ssize_t impossible(const table::Use& use, bool writes) {
@@ -56,7 +57,7 @@ ssize_t write(int fd, const void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::write(fd, buffer, size);
   if (is_impossible(size)) return impossible(use, true);
-  return result(put(use->file, buffer, at_most(size)));
+  return result(write_for_program(use->file, buffer, at_most(size)));
 }
 
 ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
@@ -75,10 +76,11 @@ ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   if (offset < 0) return invalid(EINVAL);
   if (is_impossible(size)) return impossible(use, true);
   if (ends_beyond(offset, size)) return invalid(may(use, true) ? EINVAL : EBADF);
-  return result(put_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
+  return result(
+      write_for_program_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
 
-// The kernel's checks of a vector; the whole may not exceed what one call transfers.
+// Makes the kernel's checks of a vector. Returns 1 if it has more bytes than one call transfers.
 static int check_vector(const struct iovec* vector, int count) {
   if (count < 0 || count > IOV_MAX) return -EINVAL;
   if (count > 0 && vector == nullptr) return -EFAULT;
@@ -90,7 +92,7 @@ static int check_vector(const struct iovec* vector, int count) {
   return total > kMostBytes ? 1 : 0;
 }
 
-// A vector of more than kMostBytes: its first piece, as a short transfer.
+// Returns the first piece of a vector of more than kMostBytes, for a short transfer.
 static struct iovec first_piece(const struct iovec* vector, int count) {
   for (int i = 0; i < count; ++i) {
     if (vector[i].iov_len > 0) return {vector[i].iov_base, at_most(vector[i].iov_len)};
@@ -117,13 +119,13 @@ static ssize_t do_readv(cairn_file* file, const struct iovec* vector, int count,
   return cairn_readv(file, vector, count);
 }
 static ssize_t do_writev(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return put(file, vector, count, kSharedOffset);
+  return write_for_program(file, vector, count, kSharedOffset);
 }
 static ssize_t do_preadv(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
   return cairn_preadv(file, vector, count, static_cast<uint64_t>(offset));
 }
 static ssize_t do_pwritev(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
-  return put(file, vector, count, offset);
+  return write_for_program(file, vector, count, offset);
 }
 
 ssize_t readv(int fd, const struct iovec* vector, int count) {
@@ -162,19 +164,19 @@ ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int
   return transfer(use, false, vector, count, offset, do_preadv);
 }
 
-// RWF_SYNC and RWF_DSYNC, after a write.
-static ssize_t settled(cairn_file* file, ssize_t wrote, int flags) {
+// Makes a write durable for RWF_SYNC and RWF_DSYNC.
+static ssize_t persist_write(cairn_file* file, ssize_t wrote, int flags) {
   if (wrote <= 0 || (flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
   int error = (flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
   return error < 0 ? fail(error) : wrote;
 }
 
 static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return put(file, vector, count, kEndOfFile);
+  return write_for_program(file, vector, count, kEndOfFile);
 }
 
-// RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where
-// the bytes went, which a description that is opened so tells.
+// Appends for RWF_APPEND with the offset -1, to a file that is not opened for appending. The offset
+// moves to the end of the new bytes, which a second description, opened for appending, tells.
 static ssize_t append_and_move(const table::Use& entry, const struct iovec* vector, int count) {
   if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
   cairn_file* appending = nullptr;
@@ -207,7 +209,7 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
                      : append     ? do_appendv
                                   : do_pwritev);
   }
-  return settled(use->file, wrote, flags);
+  return persist_write(use->file, wrote, flags);
 }
 
 off_t lseek(int fd, off_t offset, int whence) {
@@ -217,7 +219,7 @@ off_t lseek(int fd, off_t offset, int whence) {
   if (use->kind == Kind::kDirectory && whence != SEEK_SET && whence != SEEK_CUR)
     return invalid(EINVAL);
   int64_t at = cairn_seek(use->file, offset, whence);
-  return result(at == -EOVERFLOW ? -EINVAL : at);  // as Linux says it
+  return result(at == -EOVERFLOW ? -EINVAL : at);  // as on Linux
 }
 
 }  // namespace posix::serve

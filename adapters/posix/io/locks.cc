@@ -3,17 +3,17 @@
 #include <pthread.h>
 #include <sys/file.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/descriptor.h"
+#include "posix/io/calls.h"
 #include "posix/path/result.h"
 
 namespace posix::locks {
 
-// The companion that this process's POSIX locks on an inode are taken on. While calls use its
-// number, that is not closed: it might be another file's before they come to the kernel.
+// The companion for this process's POSIX locks on an inode. It stays open while calls use its
+// number: the number might be another file's before such a call comes to the kernel.
 struct Owned {
   cairn_ino ino;
   int fd;
@@ -21,19 +21,15 @@ struct Owned {
   Owned* next;
 };
 static pthread_mutex_t mutex =
-    PTHREAD_MUTEX_INITIALIZER;  // for the list, and for making companions
+    PTHREAD_MUTEX_INITIALIZER;  // guards the list and the making of companions
 static std::atomic<Owned*> owned{nullptr};
 
-}  // namespace posix::locks
-
-void posix::after_fork::free_locks() {
-  pthread_mutex_init(&locks::mutex, nullptr);
-  for (locks::Owned* lock = locks::owned; lock != nullptr; lock = lock->next) lock->users = 0;
+void after_fork() {
+  pthread_mutex_init(&mutex, nullptr);
+  for (Owned* lock = owned; lock != nullptr; lock = lock->next) lock->users = 0;
 }
 
-namespace posix::locks {
-
-// Holds the mutex; signals wait, whose handlers may lock.
+// Holds the mutex and holds back signals, whose handlers may lock.
 class Guard {
  public:
   Guard() { pthread_mutex_lock(&mutex); }
@@ -57,7 +53,8 @@ static int description_companion_held(Entry* entry) {
   if (fd >= 0) return fd;
   int before = errno;
   // Moving the new descriptor to a high number closes its first one, and closing any descriptor of
-  // a file drops the process's POSIX locks on it. So while there may be some, it stays where it is.
+  // a file releases the process's POSIX locks on it. So while there may be some, the descriptor
+  // stays at its number.
   descriptor::stay_low = find_held(entry->ino) != nullptr;
   fd = cairn_companion(entry->file);
   descriptor::stay_low = false;
@@ -80,7 +77,7 @@ int process_companion(cairn_ino ino) {
   return lock != nullptr ? lock->fd : -1;
 }
 
-// False: no memory.
+// Returns false if memory is out.
 static bool list_held(cairn_ino ino, int fd) {
   auto* lock = static_cast<Owned*>(memory::allocate(sizeof(Owned)));
   if (lock == nullptr) return false;
@@ -92,7 +89,7 @@ static bool list_held(cairn_ino ino, int fd) {
 static Owned* posix_companion_held(Entry* entry, int* error) {
   Owned* lock = find_held(entry->ino);
   if (lock != nullptr) return lock;
-  // The description's own comes first, while it can still be moved: a fork will ask for it.
+  // The description's own companion comes first, while it can still be moved: a fork will need it.
   description_companion_held(entry);
   int fd = cairn_companion(entry->file);
   if (fd < 0) {
@@ -106,14 +103,14 @@ static Owned* posix_companion_held(Entry* entry, int* error) {
 }
 
 void adopt_process_companion(cairn_ino ino, int fd) {
-  if (process_companion(ino) >= 0) return;  // named with another descriptor of the same file
+  if (process_companion(ino) >= 0) return;  // another descriptor of the same file has brought it
   real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
   table::enter_private(fd);
   Guard guard;
   list_held(ino, fd);
 }
 
-// The process's locks on the file are gone.
+// Releases all POSIX locks of the process on the file.
 static void let_go_held(Owned* lock) {
   if (lock->users != 0) {
     struct flock all = {};
@@ -139,7 +136,7 @@ void descriptor_closed(Entry* entry) {
   if (Owned* lock = find_held(entry->ino)) let_go_held(lock);
 }
 
-// A POSIX lock's call, on the companion of what fd is. It may wait, so others go on.
+// Makes a POSIX lock's call on the companion of fd's file. Other threads continue while it waits.
 static int on_posix_companion(Entry* entry, int fd, int command, struct flock* asked) {
   Owned* lock = nullptr;
   {
@@ -152,8 +149,8 @@ static int on_posix_companion(Entry* entry, int fd, int command, struct flock* a
   int error = real::fcntl(lock->fd, command, asked) == 0 ? 0 : -errno;
   Guard guard;
   --lock->users;
-  // The file may have been closed meanwhile, as in the kernel. The thread that closed it removed it
-  // from the table before it looked for users.
+  // Another thread may have closed the file meanwhile. It removed the file from the table before it
+  // looked for users. As in the kernel, the lock is released then.
   if (table::peek(fd) != entry) {
     let_go_held(lock);
     if (command != F_GETLK) error = -EBADF;
@@ -165,7 +162,7 @@ void share(Entry* entry) {
   if (entry->kind == Kind::kFile) description_companion(entry);
 }
 
-// Ranges count from the start: the companion has neither our offset nor our size.
+// Makes the range count from the start, because the companion has neither our offset nor our size.
 static int from_start(Entry* entry, struct flock* lock) {
   int64_t base = 0;
   if (lock->l_whence == SEEK_CUR) {
@@ -214,7 +211,7 @@ int record(Entry* entry, int number, int command, struct flock* lock) {
   }
   errno = before;
   if (error == 0 && query) {
-    // Nothing in the way: the kernel changes the type only.
+    // The lock is free: the kernel changes only the type.
     error = asked.l_type == F_UNLCK ? user_memory::write(&lock->l_type, asked.l_type)
                                     : user_memory::write(lock, asked);
   }
@@ -245,7 +242,7 @@ int lockf(int fd, int command, off_t size) {
   int how = F_SETLK;
   switch (command) {
     case F_TEST: {
-      // The C library asks whether reading would be possible: others' read locks are not seen.
+      // The C library tests whether a read lock is possible, so read locks of others do not count.
       lock.l_type = F_RDLCK;
       int error = locks::record(use.get(), fd, F_GETLK, &lock);
       if (error < 0) return fail(error);

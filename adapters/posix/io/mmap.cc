@@ -1,14 +1,15 @@
-// Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; mappings.h keeps which
-// addresses are ours, so that munmap of anything else costs a comparison.
+// Mappings of Cairn files, which are the pool's own pages. The C API maps and unmaps. mappings.h
+// remembers which addresses are ours, so that munmap of other memory costs a comparison.
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/mappings.h"
 #include "posix/fd/table.h"
+#include "posix/io/by_number.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 
@@ -16,7 +17,7 @@ namespace posix {
 
 using namespace mappings;
 
-// In the kernel's order.
+// Makes the kernel's checks in the kernel's order.
 static int check(const table::Use& use, size_t size, int protection, int flags, off_t offset) {
   if ((offset & 4095) != 0) return -EINVAL;
   if (is_path(use)) return -EBADF;
@@ -53,13 +54,13 @@ static void* map(cairn_file* file, void* address, size_t size, int protection, i
   return mapped;
 }
 
-// In the following, `other` does it for what is not ours: by name or by number.
+// `other` makes the call for memory that is not ours, by name or by number.
 
-// Of anything else than our files.
+// Maps memory or another file.
 template <typename Other>
 static void* map_other(void* address, size_t size, int flags, Other other) {
   if ((flags & MAP_FIXED) == 0 || !may_be_ours(address, size)) return other();
-  // What it replaces is unpinned.
+  // The range that the new mapping replaces is unpinned.
   Held held;
   void* mapped = other();
   if (mapped != MAP_FAILED && forget(number(address), number(address) + rounded(size)))
@@ -108,7 +109,7 @@ static int unmap_any(void* address, size_t size, Other other) {
   return told(unmap_anything(address, size, other));
 }
 
-// What changes the protection of [start, end) with `change`.
+// Changes the protection of [start, end) by `change`.
 template <typename Change>
 static int protect(void* address, size_t size, int protection, Change change) {
   if (__builtin_expect(!may_be_ours(address, size), 1)) return change();
@@ -116,8 +117,8 @@ static int protect(void* address, size_t size, int protection, Change change) {
   uintptr_t start = number(address);
   uintptr_t end = start + rounded(size);
   int result = 0;
-  // Stores through a mapping that was made for reading are seen by nobody: that they become
-  // possible counts.
+  // The library cannot see stores through a mapping. Permission to store counts as a change of the
+  // file.
   if ((protection & PROT_WRITE) != 0 && find(start, end) != nullptr)
     result = cairn_mmap_writable(pool, address, size);
   result = result < 0 ? fail(result) : change();
@@ -131,7 +132,7 @@ static int protect(void* address, size_t size, int protection, Change change) {
   return result;
 }
 
-// A mapping of ours moves by being made anew.
+// Moves a mapping of ours by making a new one.
 static void* remap(const Mapping& old, void* address, size_t size, size_t new_size, int flags,
                    void* new_address) {
   if (rounded(new_size) == rounded(size) && (flags & MREMAP_FIXED) == 0) return address;
@@ -149,7 +150,7 @@ static void* remap(const Mapping& old, void* address, size_t size, size_t new_si
   uint64_t offset = old.offset + (number(address) - old.start);
   void* mapped = map(old.file, new_address, new_size, old.protection, how, offset);
   if (mapped == MAP_FAILED || size == 0) return mapped;
-  // What the program changed in a private mapping goes with it.
+  // Changes of the program in a private mapping move with it.
   if ((old.flags & MAP_TYPE) == MAP_PRIVATE && (old.protection & PROT_WRITE) != 0) {
     size_t within = old.placed > number(address) ? old.placed - number(address) : 0;
     if (size < within) within = size;
@@ -160,7 +161,7 @@ static void* remap(const Mapping& old, void* address, size_t size, size_t new_si
   return mapped;
 }
 
-// What the kernel asks of the numbers.
+// Makes the kernel's checks of the numbers.
 static bool can_move(uintptr_t from, uintptr_t size, uintptr_t new_size, int flags, uintptr_t to) {
   if ((flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0 || (from & 4095) != 0 || new_size == 0)
     return false;
@@ -209,13 +210,13 @@ static int sync_any(void* address, size_t size, int flags, Other other) {
   return static_cast<int>(result(cairn_msync(pool, address, size, flags)));
 }
 
-// MADV_REMOVE punches a hole into the file; the system's would punch it into the pool's segments.
+// MADV_REMOVE punches a hole into the file; the kernel would punch it into the pool's segments.
 static int remove_range(void* address, size_t size) {
   uintptr_t start = number(address), end = start + rounded(size);
   if ((start & 4095) != 0) return -EINVAL;
   Held held;
   const Mapping* mapping = find(start, end);
-  int error = -ENOMEM;  // some of it is not mapped, or not ours
+  int error = -ENOMEM;  // a part is not mapped, or is not ours
   if (mapping != nullptr && mapping->start <= start && end <= mapping->end) {
     bool shared = (mapping->flags & MAP_TYPE) != MAP_PRIVATE;
     bool writable = (cairn_file_get_flags(mapping->file) & O_ACCMODE) == O_RDWR;
@@ -284,7 +285,8 @@ static long word(const void* pointer) {  // NOLINT(google-runtime-int): the kern
 }
 static long word(size_t size) { return static_cast<long>(size); }  // NOLINT(google-runtime-int)
 
-// From inside, it is for a call of our own that has met somebody who is before the C library.
+// True inside the engine: the call is one of ours, and a library that intercepts calls has passed
+// it on.
 static bool is_behind_us() { return Inside::depth != 0; }
 
 void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {

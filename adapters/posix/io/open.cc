@@ -13,6 +13,7 @@
 #include "posix/fd/fd_path.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
 #include "posix/path/covered.h"
@@ -32,7 +33,7 @@ void read_umask() {
 
 mode_t masked(mode_t mode) { return mode & 07777 & ~mask.load(std::memory_order_relaxed); }
 
-int fresh(int fd) {
+int forget_stale_entry(int fd) {
   if (fd >= 0 && __builtin_expect(table::peek(fd) != nullptr, 0)) table::leave(fd);
   return fd;
 }
@@ -60,7 +61,7 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn
   if (name != nullptr) fd_path::remember(entry, parent, name);
   table::enter(fd, entry);
   table::drop(entry);
-  if (fd <= 2) streams::landed(fd);
+  if (fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 
@@ -81,7 +82,7 @@ Entry* adopt_file(const cairn_file_id& id, const char* lost) {
   return entry;
 }
 
-// What of the flags the engine is to keep; the rest has been dealt with here.
+// Returns the flags that the engine keeps; this file handles the others.
 static int engine_flags(int flags) {
   return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY);
 }
@@ -97,10 +98,10 @@ static int access_of(int flags) {
   }
 }
 
-// What open_existing() says of a FIFO that may be opened: the kernel is to do it.
+// open_existing() returns it for a FIFO that may be opened: the kernel is to open it.
 constexpr int kFifo = 1;
 
-// `found`: by which name, if by one.
+// `found`: the name by which the file was found; null if it was found otherwise.
 static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file,
                          const Found* found = nullptr) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
@@ -151,14 +152,14 @@ static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file
   return cairn_open(pool, found.st.ino, ".", kept, masked(mode_in(found.st.ino, mode)), file);
 }
 
-// /proc/self/fd/N: the file again, with an offset of its own.
+// Opens the file of /proc/self/fd/N again, with an offset of its own.
 static int reopen(int of, int flags) {
   table::Use use(of);
   if (!use) return -ENOENT;
   cairn_stat st;
   cairn_file* file = nullptr;
   int error = cairn_fstat(use->file, &st);
-  // What others see is under its name only.
+  // A file that several nodes write can be written only by its name.
   if (use->shown != 0 && (flags & O_PATH) == 0 && access_of(flags) != R_OK) error = -EBUSY;
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
   if (error == kFifo) return fifo_socket::open_fifo(st, flags);
@@ -172,8 +173,8 @@ static bool ends_in_slash(const char* path) {
   return length > 0 && path[length - 1] == '/';
 }
 
-// What the kernel says to the flags before it looks at the path; O_PATH makes it forget most of
-// them.
+// Makes the kernel's checks of the flags, which come before the path. With O_PATH it ignores most
+// flags.
 static int check_flags(int* flags) {
   if ((*flags & O_PATH) != 0) {
     *flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -187,7 +188,7 @@ static int check_flags(int* flags) {
   return 0;
 }
 
-// What the path led to outside.
+// Opens a path that has led outside.
 static int open_outside(const Found& found, int flags, mode_t mode, unsigned resolve) {
 #ifdef SYS_openat2
   if ((resolve & kNoLinks) != 0) {
@@ -209,26 +210,26 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
   bool follow = (flags & O_NOFOLLOW) == 0 && !exclusive;
   for (int attempt = 0;; ++attempt) {
     Found found;
-    // "name/" cannot be created, whatever it is.
+    // "name/" cannot be created, whether it exists or not.
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
     int error = find(dir, path, how | resolve, &found);
-    // A link's text ended in "/", at what is no directory or at itself: nothing can be created by
-    // such a name.
+    // The text of a link ended in "/", and led to itself or to a file that is not a directory. No
+    // such name can be created.
     const bool refused = error == -ELOOP && (resolve & kNoLinks) != 0;
     if ((error == -ENOTDIR || error == -ELOOP) && !refused && creates && found.parent != 0)
       error = -EISDIR;
     if (error < 0) return fail(error);
-    // A link of /proc.
+    // /proc/self/fd/N is a link.
     if (found.descriptor >= 0 && (resolve & kNoLinks) != 0) return fail(-ELOOP);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
-      int fd = fresh(open_outside(found, flags, mode, resolve));
+      int fd = forget_stale_entry(open_outside(found, flags, mode, resolve));
       if (fd >= 0) note_directory(fd, found.dir, found.path);
-      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
       return fd;
     }
-    // "./" and "../" are there, so that only O_EXCL is at odds with them.
+    // "./" and "../" always exist, so only O_EXCL conflicts with them.
     bool dots = strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0;
     if (creates && found.slash && !(found.exists && dots)) return fail(-EISDIR);
     cairn_file* file = nullptr;
@@ -240,11 +241,12 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
       error = create(found, flags, mode, &file);
     }
     if (error == kFifo) {
-      int fd = fresh(static_cast<int>(result(fifo_socket::open_fifo(found.st, flags))));
-      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      int fd =
+          forget_stale_entry(static_cast<int>(result(fifo_socket::open_fifo(found.st, flags))));
+      if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
       return fd;
     }
-    // Removed, or replaced by a link, since the walk.
+    // The file was removed since the walk, or replaced by a link.
     bool changed = error == -ESTALE || error == job_files::kNowPlain ||
                    (error == -ELOOP && !found.exists && follow);
     if (changed && attempt < 100) continue;
@@ -266,15 +268,15 @@ namespace serve {
 
 int open(const char* path, int flags, mode_t mode) {
   if (!outside(path)) return open_covered(AT_FDCWD, path, flags, mode);
-  int fd = fresh(real::open(path, flags, mode));
-  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  int fd = forget_stale_entry(real::open(path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 
 int openat(int dir, const char* path, int flags, mode_t mode) {
   if (!outside(dir, path)) return open_covered(dir, path, flags, mode);
-  int fd = fresh(real::openat(dir, path, flags, mode));
-  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  int fd = forget_stale_entry(real::openat(dir, path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::adopt_standard_fd(fd);
   return fd;
 }
 

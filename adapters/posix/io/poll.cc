@@ -1,5 +1,5 @@
-// Waiting for descriptors. A Cairn file is always ready, as regular files are; the kernel, which
-// sees an O_PATH descriptor, would call it invalid.
+// Waiting for descriptors. A Cairn file is always ready, as regular files are. The kernel sees an
+// O_PATH descriptor and would call it invalid.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 
@@ -25,8 +26,8 @@ static bool any_covered(const struct pollfd* fds, nfds_t count) {
   return false;
 }
 
-// Asks the kernel about the others, without waiting if one of ours is ready, and adds what ours
-// say.
+// Asks the kernel about the other descriptors, without waiting if one of ours is ready, and adds
+// the results of ours.
 static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* timeout,
                       const sigset_t* mask) {
   auto* others = static_cast<struct pollfd*>(malloc(count * sizeof(struct pollfd)));
@@ -85,7 +86,7 @@ static bool any_covered(int count, Set a, Set b, Set c) {
 
 static int select_mixed(int count, Set readers, Set writers, Set others,
                         const struct timespec* timeout, const sigset_t* mask) {
-  // Which of ours are asked for; they leave the sets while the kernel looks at them.
+  // Our descriptors that are asked for; they leave the sets while the kernel looks at them.
   auto* asked = static_cast<unsigned char*>(calloc(static_cast<size_t>(count), 1));
   if (asked == nullptr) return fail(-ENOMEM);
   bool ready = false;
@@ -113,7 +114,7 @@ static int64_t now_us() {
   return now.tv_sec * int64_t{1000000} + now.tv_nsec / 1000;
 }
 
-// 0 or a negative errno. The kernel looks at the time before the descriptors.
+// Returns 0 or a negative errno. The kernel checks the time before the descriptors.
 static int check(const struct timespec* timeout) {
   struct timespec given;
   if (timeout == nullptr) return 0;
@@ -122,7 +123,7 @@ static int check(const struct timespec* timeout) {
   return is_time ? 0 : -EINVAL;
 }
 
-// Whether an epoll takes a descriptor of the kernel's.
+// Returns true if an epoll takes this descriptor of the kernel's.
 static bool can_wait_for(int fd) {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {};
@@ -131,7 +132,7 @@ static bool can_wait_for(int fd) {
   return can;
 }
 
-// False for O_PATH, too.
+// Returns false for O_PATH, too.
 static bool is_open(const table::Use& use, int fd) {
   if (use) return !is_path(use);
   const int before = errno;
@@ -169,7 +170,7 @@ int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct t
   int64_t left = given.tv_sec * int64_t{1000000} + given.tv_usec - (now_us() - before);
   if (left < 0) left = 0;
   given = {left / 1000000, left % 1000000};
-  user_memory::write(timeout, given);  // as Linux does, which ignores an error, too
+  user_memory::write(timeout, given);  // Linux ignores an error here, too
   return got;
 }
 

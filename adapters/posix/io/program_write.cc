@@ -12,13 +12,14 @@ static ssize_t write_vector(cairn_file* file, const struct iovec* vector, int co
   return written(file, cairn_pwritev(file, vector, count, static_cast<uint64_t>(where)));
 }
 
-ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t where) {
-  if (__builtin_expect(size_limit::is_set(), 0)) return put_limited(file, vector, count, where);
+ssize_t write_for_program(cairn_file* file, const struct iovec* vector, int count, int64_t where) {
+  if (__builtin_expect(size_limit::is_set(), 0))
+    return write_below_limit(file, vector, count, where);
   return write_vector(file, vector, count, where);
 }
 
-// The offset at which a write begins, or a negative errno. Others may move both meanwhile: who
-// appends at the same moment as they can pass the limit by one write.
+// Returns the offset at which a write begins, or a negative errno. Another process may move the end
+// meanwhile: two processes that append at the same moment can pass the limit by one write.
 static int64_t begin_of(cairn_file* file, int64_t where) {
   if (where == kEndOfFile || (cairn_file_get_flags(file) & O_APPEND) != 0) {
     cairn_stat st;
@@ -28,7 +29,7 @@ static int64_t begin_of(cairn_file* file, int64_t where) {
   return where == kSharedOffset ? cairn_seek(file, 0, SEEK_CUR) : where;
 }
 
-// The first `size` bytes of a vector that has more.
+// Writes the first `size` bytes of a longer vector.
 static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t size,
                            int64_t where) {
   struct iovec pieces[IOV_MAX];
@@ -41,9 +42,9 @@ static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t 
   return write_vector(file, pieces, n, where);
 }
 
-ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
+ssize_t size_below_limit(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
   int flags = cairn_file_get_flags(file);
-  // What is wrong with the descriptor comes first: the write will tell.
+  // Errors of the descriptor come first: the write returns them.
   bool writes = (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
   if (!size_limit::is_set() || !writes || size == 0) return static_cast<ssize_t>(size);
   int64_t begin = begin_of(file, where);
@@ -51,12 +52,12 @@ ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal
   return size_limit::allowed(static_cast<uint64_t>(begin), size, signal);
 }
 
-ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where,
-                    size_limit::Signal signal) {
+ssize_t write_below_limit(cairn_file* file, const struct iovec* vector, int count, int64_t where,
+                          size_limit::Signal signal) {
   if (count > IOV_MAX) return write_vector(file, vector, count, where);
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += vector[i].iov_len;
-  ssize_t most = may_put(file, size, where, signal);
+  ssize_t most = size_below_limit(file, size, where, signal);
   if (most < 0) return most;
   if (static_cast<size_t>(most) == size) return write_vector(file, vector, count, where);
   return write_first(file, vector, static_cast<size_t>(most), where);

@@ -1,9 +1,10 @@
-// Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
+// Copies between descriptors, one of which at least is a Cairn file; sizes and advice.
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/job/job_files.h"
@@ -13,20 +14,21 @@
 
 namespace posix {
 
-// Of so many bytes of a pipe, how many the limit of sizes lets into the file: nothing is taken that
-// could not be put. An empty pipe has nothing to be put. Negative: errno.
+// Returns how many of `size` bytes of a pipe the limit of sizes lets into the file, so that no byte
+// is taken that cannot be written. Waits until the pipe has bytes. Returns a negative errno if it
+// fails.
 static ssize_t may_take(int pipe, int to, const off_t* to_offset, size_t size) {
   table::Use target(to);
   struct pollfd ready = {pipe, POLLIN, 0};
   if (!target || !size_limit::is_set() || real::poll(&ready, 1, -1) < 0 ||
       (ready.revents & POLLIN) == 0)
     return static_cast<ssize_t>(size);
-  return may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
+  return size_below_limit(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
 }
 
-// From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What
-// has been written counts; an error before that is the result. Not `whole`: one piece, as what
-// comes from a pipe or a socket may keep the next waiting.
+// Copies from `from` at *from_offset (null: at its own offset) to `to` likewise, through a buffer
+// on the stack. Returns the bytes written, or an error if there are none. Without `whole` it copies
+// one piece, because a pipe or socket that gave one may keep the next waiting.
 static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
                     bool whole) {
   char buffer[64 * 1024];
@@ -63,7 +65,7 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
   return done;
 }
 
-// The open flags of any descriptor.
+// Returns the open flags of any descriptor.
 static int flags_of(int fd) {
   table::Use use(fd);
   if (use) return cairn_file_get_flags(use->file);
@@ -75,7 +77,7 @@ static bool is_pipe(int fd) {
   return !table::is_covered(fd) && real::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-// The type of the file that a descriptor is open on, or a negative errno.
+// Returns the type of the file behind a descriptor, or a negative errno.
 static int64_t type_of(int fd) {
   table::Use use(fd);
   if (!use) {
@@ -109,18 +111,18 @@ class Place {
 };
 }  // namespace
 
-// The result of a call that has moved two offsets.
+// Returns the result of a call that has moved two offsets.
 static ssize_t moved(ssize_t done, const Place& a, const Place& b) {
   if (done < 0) return done;
   return a.write() < 0 || b.write() < 0 ? fail(-EFAULT) : done;
 }
 
 static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
-  // What the kernel asks of both, also if there is nothing to copy.
+  // The kernel checks both files even if there is nothing to copy.
   int reading = flags_of(from), writing = flags_of(to);
   if (!may_read(reading)) return fail(-EBADF);
-  // Only what can be read again is copied: what a pipe gave would be lost if it could not be
-  // written.
+  // Only a source that can be read again is copied: bytes of a pipe would be lost if they could not
+  // be written.
   bool again = serve::lseek(from, 0, SEEK_CUR) >= 0;
   if (!again && offset != nullptr) return fail(-ESPIPE);
   const off_t start = offset != nullptr ? *offset : 0;
@@ -131,7 +133,7 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   if (size > 0x7ffff000) size = 0x7ffff000;
   table::Use source(from);
   if (source && offset == nullptr && source.get() == table::peek(to)) {
-    // One offset for both: the bytes go where they are, and it moves once.
+    // Both share one offset: the bytes stay where they are, and it moves once.
     off_t begin = cairn_seek(source->file, 0, SEEK_CUR), end = begin;
     ssize_t moved = copy(from, &begin, to, &end, size, true);
     cairn_seek(source->file, end, SEEK_SET);
@@ -140,7 +142,7 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   return copy(from, offset, to, nullptr, size, true);
 }
 
-// The checks of copy_file_range on both files, in the kernel's order.
+// Makes the checks of copy_file_range on both files, in the kernel's order.
 static int check_range(int from, Place* reads, int to, Place* writes, unsigned flags) {
   const int reading = flags_of(from), writing = flags_of(to);
   if (reading < 0 || (reading & O_PATH) != 0 || writing < 0 || (writing & O_PATH) != 0)
@@ -182,7 +184,7 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   table::Use target(to);
   // The kernel refuses another file system, too.
   if (!source || !target) return fail(-EXDEV);
-  // No more than there is; what overlaps within one file is refused.
+  // The copy ends at the end of the source; overlapping ranges of one file are refused.
   cairn_stat st;
   int error = cairn_fstat(source->file, &st);
   if (error < 0) return fail(error);
@@ -197,7 +199,7 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                                                       : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
   if (length > INT64_MAX - b) length = INT64_MAX - b;
-  length = may_put(target->file, static_cast<size_t>(length), b);
+  length = size_below_limit(target->file, static_cast<size_t>(length), b);
   if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
   return moved(copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true), reads,
@@ -209,7 +211,7 @@ ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t si
   bool out = table::is_covered(from);
   if (!out && !table::is_covered(to))
     return real::splice(from, from_offset, to, to_offset, size, flags);
-  // The kernel's order, and all of it before anything is taken from the pipe.
+  // All checks, in the kernel's order, come before bytes are taken from the pipe.
   if (size == 0) return 0;
   constexpr unsigned kKnown = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
   if ((flags & ~kKnown) != 0) return fail(-EINVAL);
@@ -230,7 +232,7 @@ ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t si
   struct pollfd ready = {pipe, static_cast<int16_t>(out ? POLLOUT : POLLIN), 0};
   bool at_once = (flags & SPLICE_F_NONBLOCK) != 0;
   if (at_once && real::poll(&ready, 1, 0) == 0) return fail(-EAGAIN);
-  // What fits into a pipe without waiting, or at least what it holds when empty.
+  // A pipe that must not wait is given PIPE_BUF bytes, others as many as an empty pipe holds.
   size_t most = at_once && out ? PIPE_BUF : 64 * 1024;
   if (size > most) size = most;
   return moved(copy(from, out ? offset : nullptr, to, out ? nullptr : offset, size, out), place,
@@ -249,17 +251,18 @@ int ftruncate(int fd, off_t size) {
   int before = errno;
   int error = size_limit::check_size(use->file, static_cast<uint64_t>(size));
   if (error == 0) error = cairn_ftruncate(use->file, static_cast<uint64_t>(size));
-  errno = before;  // a user may be refused what the engine looks at on the way
+  errno = before;  // the engine reads files on the way that this user may not read
   if (error == 0) bytes_changed(use->file);
   return static_cast<int>(result(error));
 }
 
-// Held open: by the time it is cut, the number could mean another file. `*replaced`: it does.
+// Keeps the file open while it is cut, as its number could soon mean another file. `*replaced`: it
+// does.
 static int cut_found(const cairn_stat& st, uint64_t size, bool* replaced) {
   cairn_file* file = nullptr;
   int error = cairn_open_ino(pool, st.ino, st.generation, O_WRONLY, &file);
   *replaced = error == -ESTALE;
-  // A full pool may have no room for who holds a file open, but cuts it.
+  // A full pool may lack space to note an open file, but a file that is cut releases some.
   if (error == -ENOSPC) return cairn_truncate(pool, st.ino, st.generation, size);
   if (error < 0) return error;
   error = cairn_ftruncate(file, size);
@@ -277,7 +280,7 @@ static int cut(const Found& found, off_t size, bool* replaced) {
     error = job_files::set_size(found, static_cast<uint64_t>(size));
   else if (error == 0 && found.descriptor < 0)
     error = job_names::claim(found);
-  *replaced = error == -ESTALE;  // by another host's, or the other way round
+  *replaced = error == -ESTALE;  // an ordinary file was replaced by a shared one, or the reverse
   if (found.shared) return error;
   if (error == 0) error = cut_found(st, static_cast<uint64_t>(size), replaced);
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
@@ -288,12 +291,12 @@ static int cut(const Found& found, off_t size, bool* replaced) {
 int truncate(const char* path, off_t size) {
   if (outside(path)) return real::truncate(path, size);
   if (size < 0) return fail(-EINVAL);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
     if (found.descriptor >= 0) {
-      // /proc/self/fd/N names the file, whatever N was opened for.
+      // /proc/self/fd/N names the file, for whatever N was opened.
       table::Use use(found.descriptor);
       error = use ? cairn_fstat(use->file, &found.st) : -ENOENT;
       if (error < 0) return fail(error);
@@ -302,7 +305,7 @@ int truncate(const char* path, off_t size) {
     }
     bool replaced = false;
     error = cut(found, size, &replaced);
-    if (!replaced || !looks.again(&error)) return static_cast<int>(result(error));
+    if (!replaced || !retry.again(&error)) return static_cast<int>(result(error));
   }
 }
 
@@ -310,7 +313,7 @@ static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
   if (is_path(use)) return -EBADF;
   if (offset < 0 || size <= 0) return -EINVAL;
   constexpr int kHole = FALLOC_FL_PUNCH_HOLE, kKeep = FALLOC_FL_KEEP_SIZE;
-  // File systems may serve these. We do not, and say so where they would.
+  // File systems may serve these modes. Covered files do not, and say so where a file system would.
   const bool shifts = mode == FALLOC_FL_COLLAPSE_RANGE || mode == FALLOC_FL_INSERT_RANGE;
   if (!shifts && ((mode & ~(kHole | kKeep | FALLOC_FL_ZERO_RANGE)) != 0 ||
                   ((mode & kHole) != 0 && (mode & ~kHole) != kKeep)))
@@ -319,7 +322,7 @@ static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
   if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) return -EBADF;
   if (shifts) return -EOPNOTSUPP;
   if ((mode & kHole) == 0) {
-    // Also for space beyond the end of file.
+    // The limit also counts for space beyond the end of file.
     int error = size_limit::check_size(use->file,
                                        static_cast<uint64_t>(offset) + static_cast<uint64_t>(size));
     if (error < 0) return error;
@@ -343,7 +346,7 @@ int posix_fallocate(int fd, off_t offset, off_t size) {
   return -allocate(use, 0, offset, size);
 }
 
-// Advice about a whole file says whether its bytes should take room in the pool. Failures are
+// Advice about a whole file tells whether its bytes should take room in the pool. Failures are
 // ignored, because it is advice.
 static void advise(const table::Use& use, off_t offset, off_t size, int advice) {
   struct cairn_stat st;

@@ -1,12 +1,14 @@
 // dprintf: formatted text to a descriptor, without a stream of the program's.
 //
-// The C library makes a stream for the call, and writes by a function of its own that we cannot
-// see. For a covered file the text is made in memory and written as a stream writes: until all of
-// it has been taken.
+// The C library makes a stream for the call and writes by an internal function that this library
+// cannot intercept. For a covered file the text is made in memory and written until the file has
+// taken all of it.
 #include <stdlib.h>
 
 #include "posix/core/calls.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 
 namespace posix {
 

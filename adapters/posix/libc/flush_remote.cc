@@ -10,7 +10,7 @@
 namespace posix {
 namespace {
 
-// Another thread is in a call on it, which is over soon, or waits for nobody knows what.
+// Another thread uses the stream. Its call ends soon, or waits for an unknown time.
 Flushed flush_soon(int fd) {
   constexpr int kAttempts = 500;
   constexpr timespec kPause = {0, 2'000'000};
@@ -31,7 +31,7 @@ void flush_fortran_units() {
 }  // namespace
 
 void flush_unwritten() {
-  bool others = false;  // which no stream of C's is on
+  bool others = false;  // true: a written file has no stream of C's
   const int highest = table::highest.load();
   for (int fd = 0; fd <= highest; ++fd) {
     table::Use use(fd);

@@ -1,11 +1,11 @@
-// What the program's streams and Fortran units still hold for files that are written on other
-// hosts: it can be written as long as there is a job, and not when the process ends.
+// Flushes the program's streams and Fortran units for files that are written on other hosts. They
+// can be written while the job lasts, but not when the process ends.
 #pragma once
 
 namespace posix {
 
-// Looks at no stream or unit of another file, which a thread may be waiting in; but gfortran's
-// library gives no way to one unit of many.
+// Does not touch streams of other files, in which a thread may be waiting. gfortran's library
+// cannot flush a single unit, so all of them are flushed.
 void flush_unwritten();
 
 }  // namespace posix

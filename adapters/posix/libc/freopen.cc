@@ -8,9 +8,10 @@ namespace posix::streams {
 
 namespace {
 
-// glibc's (libio.h, fopen and fopencookie): behind each FILE stands its table of functions; behind
-// that, in a stream of fopen, lock and wide data, in one of fopencookie, cookie and functions. All
-// of it is unchanged since 2.1, but that newer ones scramble the functions, by the process's key.
+// glibc's layout (libio.h, fopen and fopencookie). Behind each FILE lies its table of functions.
+// Lock and wide data follow in a stream of fopen, cookie and functions in one of fopencookie. All
+// of it is unchanged since 2.1, except that newer versions scramble the functions by the process's
+// key.
 struct Lock {
   int lock;
   int count;
@@ -21,7 +22,7 @@ struct Opened {
   FILE file;
   const void* table;
   Lock lock;
-  char wide[64];  // and more
+  char wide[64];  // the first bytes
 };
 
 struct Cookie {
@@ -31,8 +32,8 @@ struct Cookie {
   uintptr_t functions[4];
 };
 
-// What a stream of fopen becomes; its lock goes to where the wide data were, which streams of bytes
-// have not.
+// A turned stream of fopen. Its lock moves to the place of the wide data, which streams of bytes
+// lack.
 struct Turned {
   Cookie cookie;
   Lock lock;

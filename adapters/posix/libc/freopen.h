@@ -1,17 +1,17 @@
-// freopen gives back the stream that it was given, and programs count on it: they ignore what it
-// returns, or reopen what a library keeps. So a stream of the C library's that is to be on a Cairn
-// file must become one of ours where it lies.
+// Turns a stream of the C library's into one of ours, in the same memory. freopen returns the
+// stream that it was given, and programs count on it: they ignore the result, or reopen a stream
+// that a library keeps.
 #pragma once
 
 #include <stdio.h>
 
 namespace posix::streams {
 
-// Only those that fopen and fdopen have made have the room.
+// Returns true for streams of fopen and fdopen: only these have the space.
 bool can_turn(const FILE* file);
 
-// `file`, open and not used since, now does what `donor` does, which fopencookie has made for
-// `cookie`; the donor is left with none.
+// Makes `file`, which is open and not used yet, act as `donor`, a stream of fopencookie for
+// `cookie`. Takes the cookie from the donor.
 void turn(FILE* file, FILE* donor, void* cookie);
 
 }  // namespace posix::streams

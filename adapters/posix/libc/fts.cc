@@ -1,17 +1,20 @@
-// fts: the C library's own reads directories inside it. Where something is covered, these walk all
-// trees, those outside too: a link may lead in.
+// fts: the C library's own reads directories by internal functions. Where a directory is covered,
+// these walk all trees, also outside trees, because a link may lead into the cover.
 //
-// Every entry has its whole path, from where the walk began; our own calls use that, whatever the
-// working directory is by then. The program sees what 4.4BSD's shows: without FTS_NOCHDIR it finds
+// Every entry has its whole path, from where the walk began. Our own calls use it, whatever the
+// working directory is by then. The program sees what 4.4BSD shows: without FTS_NOCHDIR it finds
 // itself in the directory that holds the entry, and fts_accpath is the name alone.
+#include "posix/libc/fts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/core/process.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/fts_entries.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
@@ -32,7 +35,7 @@ Tree* tree_of(FTS* stream) {
   return tree;
 }
 
-// The working directory becomes the one that holds the entry.
+// Changes the working directory to the one that holds the entry.
 bool move_to(Tree& tree, const FTSENT& entry) {
   if (has(tree, FTS_NOCHDIR)) return true;
   Node* holder = entry.fts_level > FTS_ROOTLEVEL ? node_of(entry.fts_parent) : nullptr;
@@ -49,7 +52,7 @@ FTSENT* give(Tree& tree, FTSENT* entry) {
   return move_to(tree, *entry) ? entry : nullptr;
 }
 
-// A root's name is its last component from when it is its turn.
+// Shortens a root's name to its last component, when the walk comes to it.
 void load_root(Tree& tree, FTSENT* root) {
   char* name = &root->fts_name[0];
   char* slash = strrchr(name, '/');
@@ -61,8 +64,8 @@ void load_root(Tree& tree, FTSENT* root) {
   tree.shown.fts_dev = root->fts_dev;
 }
 
-// The one after `entry`, which is done with: beside it, or the directory that holds it, for the
-// second time.
+// Frees `entry` and returns the next one: a sibling, or the directory that holds it, for the second
+// time.
 FTSENT* next_of(Tree& tree, FTSENT* entry) {
   for (;;) {
     FTSENT* done = entry;
@@ -113,7 +116,7 @@ void free_tree(Tree* tree) {
   free(tree);
 }
 
-// The roots, below a parent that is no file.
+// Makes the roots, below a parent that is not a file.
 bool plant(Tree& tree, char* const* paths) {
   FTSENT above = {};
   above.fts_level = FTS_ROOTPARENTLEVEL - 1;
@@ -139,7 +142,7 @@ bool plant(Tree& tree, char* const* paths) {
     return false;
   }
   if (tree.shown.fts_compar != nullptr) first = sorted(tree, first);
-  // What comes before the first root: done with at the first fts_read, as any entry.
+  // An entry before the first root; the first fts_read frees it like any other.
   Node* start = make_node(tree, &parent->entry, "");
   if (start == nullptr) return false;
   start->entry.fts_link = first;
@@ -150,7 +153,7 @@ bool plant(Tree& tree, char* const* paths) {
 
 }  // namespace
 
-void after_fork::free_trees() { pthread_mutex_init(&trees_mutex, nullptr); }
+void fts::after_fork() { pthread_mutex_init(&trees_mutex, nullptr); }
 
 namespace serve {
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/calls.h"
+#include "posix/io/calls.h"
+#include "posix/names/calls.h"
 
 namespace posix::fts {
 
@@ -59,7 +60,7 @@ void free_list(FTSENT* first) {
   }
 }
 
-// A directory that lies above itself.
+// Returns the ancestor that is the same directory, or null.
 static FTSENT* found_above(const FTSENT& entry) {
   for (FTSENT* up = entry.fts_parent; up->fts_level >= FTS_ROOTLEVEL; up = up->fts_parent) {
     if (up->fts_ino == entry.fts_ino && up->fts_dev == entry.fts_dev) return up;
@@ -115,7 +116,7 @@ FTSENT* sorted(const Tree& tree, FTSENT* first) {
 }
 
 static void classify(const Tree& tree, FTSENT* entry, int type, Reading reading) {
-  // Nobody looks at what cannot be a directory, where the program does not want to know more.
+  // A file that cannot be a directory is not examined if the program asks only for its name.
   bool unasked =
       has(tree, FTS_NOSTAT) && has(tree, FTS_PHYSICAL) && type != DT_UNKNOWN && type != DT_DIR;
   bool plain = reading == Reading::kNames || (unasked && !is_dots(&entry->fts_name[0]));

@@ -1,4 +1,4 @@
-// The entries of an fts walk (fts.cc): made, looked at, sorted, freed.
+// Entries of an fts walk (fts.cc): makes, examines, sorts and frees them.
 #pragma once
 
 #include <fts.h>
@@ -8,13 +8,13 @@ namespace posix::fts {
 
 struct Node {
   struct stat state;
-  char* path;    // from where the walk began
-  FTSENT entry;  // the name goes on behind it
+  char* path;    // from the start of the walk
+  FTSENT entry;  // the name continues behind it
 };
 
 struct Tree {
   FTS shown;
-  Node* inside;  // whose directory is the working directory; nullptr: where the walk began
+  Node* inside;  // the working directory is this one's; null: where the walk began
   Tree* next;
 };
 
@@ -26,18 +26,18 @@ inline void set_info(FTSENT* entry, int info) {
   entry->fts_info = static_cast<unsigned short>(info);  // NOLINT(google-runtime-int): FTSENT's
 }
 
-// An entry called `name` in the directory `parent`; nullptr: no memory.
+// Makes an entry called `name` in the directory `parent`. Returns null if memory is out.
 Node* make_node(const Tree& tree, FTSENT* parent, const char* name);
 void free_node(FTSENT* entry);
 void free_list(FTSENT* first);
 
-// Looks at the file; what it is, as fts_info says it.
+// Examines the file. Returns its type as in fts_info.
 int look(const Tree& tree, FTSENT* entry, bool follow);
 
-// By the program's order.
+// Sorts by the program's order.
 FTSENT* sorted(const Tree& tree, FTSENT* first);
 
-// What is in the directory fts_cur. nullptr: nothing, or fts_cur says what was wrong.
+// Reads the directory fts_cur. Returns null if it is empty, or if fts_cur has the error.
 FTSENT* read_directory(Tree& tree, Reading reading);
 
 }  // namespace posix::fts

@@ -1,9 +1,13 @@
-// scandir, glob and nftw: the C library's own read directories inside it; these go through ours.
+// scandir, glob and nftw: the C library's own read directories by internal functions; these use
+// ours.
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
@@ -66,8 +70,8 @@ static struct dirent* glob_readdir(void* stream) {
 }
 static void glob_closedir(void* stream) { serve::closedir(static_cast<DIR*>(stream)); }
 
-// Which directories a pattern visits is known when it has been expanded: all of it goes through
-// ours.
+// The directories that a pattern visits are known only after it is expanded, so every pattern uses
+// our functions.
 int glob(const char* pattern, int flags, GlobError error, glob_t* found) {
   if (!active() || (flags & GLOB_ALTDIRFUNC) != 0) return real::glob(pattern, flags, error, found);
   found->gl_opendir = glob_opendir;
@@ -87,12 +91,12 @@ namespace {
 // One walk of nftw.
 struct Walk {
   TreeVisit visit;
-  OldTreeVisit old_visit;  // ftw's; follows links, knows no FTW
+  OldTreeVisit old_visit;  // ftw's: follows links, has no FTW
   int flags;
   dev_t device;
   char* path;
   size_t room;
-  int from = AT_FDCWD;  // FTW_CHDIR: where relative paths still start
+  int from = AT_FDCWD;  // FTW_CHDIR: relative paths still start here
   struct Above {
     dev_t device;
     ino_t inode;
@@ -100,15 +104,15 @@ struct Walk {
   };
 
   int call(const struct stat& st, int type, size_t base, int level) {
-    // The visitor finds itself in the directory that holds the file; where all of a directory has
-    // been visited, in that one, as with glibc.
+    // The visitor finds itself in the directory that holds the file; after all of a directory has
+    // been visited, in that directory, as with glibc.
     if ((flags & FTW_CHDIR) != 0 && !enter(type == FTW_DP ? strlen(path) : base)) return -1;
     if (visit == nullptr) return old_visit(path, &st, type == FTW_SLN ? FTW_NS : type);
     struct FTW where = {static_cast<int>(base), level};
     return visit(path, &st, type, &where);
   }
 
-  bool enter(size_t length);  // the directory that the first `length` bytes of path name
+  bool enter(size_t length);  // changes to the directory that the first `length` bytes of path name
   int step(size_t length, size_t base, int level, const Above* above);
   int children(size_t length, int level, const Above* above);
   bool append(size_t length, const char* name, size_t* total);

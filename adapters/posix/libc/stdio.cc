@@ -4,23 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/fd/standard_streams.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/freopen.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {
 
-constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
+constexpr int kCookieFileno = -2;  // glibc's number for streams of fopencookie
 
 AT_START_DATA static pthread_mutex_t streams_mutex = PTHREAD_MUTEX_INITIALIZER;
 AT_START_DATA static Stream* buckets[64];
 
-void after_fork::free_streams() { pthread_mutex_init(&streams_mutex, nullptr); }
+void streams::after_fork() { pthread_mutex_init(&streams_mutex, nullptr); }
 
 static Stream** bucket_of(FILE* file) {
   return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64];
@@ -59,8 +61,8 @@ static Stream* find_stream_on(int fd) {
 }
 
 // A thread that closes a stream holds its lock when the stream is removed here, so no locked stream
-// is freed. A write may be a message to another node, so streams_mutex, which any call on a stream
-// may take, is not held meanwhile.
+// is freed. A write may be a message to another node. So streams_mutex, which any call on a stream
+// may take, is not held during the write.
 Flushed flush_stream_on(int fd) {
   pthread_mutex_lock(&streams_mutex);
   Stream* stream = find_stream_on(fd);
@@ -74,7 +76,7 @@ Flushed flush_stream_on(int fd) {
   return Flushed::kDone;
 }
 
-// ---- what fopencookie calls ----
+// ---- functions that fopencookie calls ----
 
 static ssize_t read_stream(void* cookie, char* buffer, size_t size) {
   return serve::read(static_cast<Stream*>(cookie)->fd, buffer, size);
@@ -100,7 +102,7 @@ static int seek_stream(void* cookie, off64_t* offset, int whence) {
 
 static int close_stream(void* cookie) {
   auto* stream = static_cast<Stream*>(cookie);
-  if (stream == nullptr) return 0;  // given away (freopen.h)
+  if (stream == nullptr) return 0;  // another stream has it (freopen.h)
   int fd = stream->fd;
   leave(stream);
   streams::forget(stream->file);
@@ -108,7 +110,7 @@ static int close_stream(void* cookie) {
   return serve::close(fd);
 }
 
-// Open flags for fopen's mode; -1: no such mode.
+// Returns the open flags for fopen's mode, or -1 for an invalid mode.
 static int flags_of(const char* mode) {
   int flags;
   switch (mode[0]) {
@@ -132,7 +134,7 @@ static int flags_of(const char* mode) {
   return flags;
 }
 
-// Not entered yet.
+// Makes a stream without entering it.
 AT_START_CODE static Stream* make_cookie(int fd, const char* mode) {
   auto* stream = static_cast<Stream*>(calloc(1, sizeof(Stream)));
   if (stream == nullptr) return nullptr;
@@ -169,7 +171,7 @@ static FILE* open_stream(const char* path, const char* mode) {
   return file;
 }
 
-// `fd` under the number that a stream has, or had.
+// Moves `fd` to the number that a stream has, or had.
 static int put_under(int fd, int number, int flags) {
   if (number < 0 || fd == number) return fd;
   int landed = serve::dup3(fd, number, flags & O_CLOEXEC);
@@ -177,13 +179,13 @@ static int put_under(int fd, int number, int flags) {
   return landed;
 }
 
-// The stream's file is now `fd`, under the number it had.
+// Gives a stream the file `fd`, under the number it had.
 static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
   int number = put_under(fd, stream != nullptr ? stream->fd : file->_fileno, flags);
   if (number < 0) return nullptr;
   if (stream == nullptr) return streams::current(number, file);
   stream->fd = number;
-  // fopencookie's mode is fixed at birth; the flags below are what it made of it (libio.h).
+  // fopencookie fixes the mode of a stream; these flags are its result (libio.h).
   constexpr int kNoReads = 4, kNoWrites = 8, kAppending = 0x1000;
   file->_flags &= ~(kNoReads | kNoWrites | kAppending);
   if ((flags & O_ACCMODE) == O_RDONLY) file->_flags |= kNoWrites;
@@ -194,11 +196,10 @@ static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
   return streams::current(number, file);
 }
 
-// A stream of the C library's is one of ours from now on, on `fd` under the number it had.
+// Turns a stream of the C library's into one of ours, on `fd` under the number it had.
 static FILE* turn_stream(FILE* file, int fd, const char* mode, int flags) {
   int before = errno;
-  // The C library frees what belongs to the file that it was on: buffers, conversions. The number
-  // stays.
+  // The C library frees the buffers and conversions of the old file. The number stays.
   Stream* stream =
       real::freopen("/dev/null", "r+", file) != nullptr ? make_cookie(-1, mode) : nullptr;
   int number = stream != nullptr ? put_under(fd, real::fileno(file), flags) : -1;
@@ -217,7 +218,7 @@ static FILE* turn_stream(FILE* file, int fd, const char* mode, int flags) {
   return file;
 }
 
-// freopen has failed: the stream is closed, and still there to be closed or reopened.
+// Handles a failed freopen: the stream is closed, and can still be closed or reopened.
 static FILE* reopen_failed(FILE* file, Stream* stream) {
   int error = errno;
   if (stream != nullptr) {
@@ -290,7 +291,8 @@ FILE* freopen(const char* path, const char* mode, FILE* file) {
       return real::freopen(path, mode, file);
     }
     if (streams::can_turn(file)) return turn_stream(file, fd, mode, flags);
-    // Nobody reopens what popen or open_memstream gave, and in its place there is no room.
+    // Programs do not reopen streams of popen or open_memstream, and these lack the space to be
+    // turned.
     real::fclose(file);
     FILE* made = make_stream(fd, mode);
     if (made == nullptr) serve::close(fd);
@@ -300,7 +302,7 @@ FILE* freopen(const char* path, const char* mode, FILE* file) {
 }
 
 int fclose(FILE* file) {
-  // A stream of the C library's on an ancestor, or on a number that the table still has.
+  // The stream is the C library's, on an ancestor, or on a number that the table still has.
   if (file != nullptr && stream_of(file) == nullptr && active()) {
     int fd = real::fileno(file);
     if (fd >= 0 && !table::is_covered(fd)) table::leave(fd);

@@ -1,7 +1,6 @@
 // Streams on Cairn files: genuine FILE objects made with fopencookie, so that the C library's own
-// printf, scanf and getline work on them. What such streams lack is kept here: their descriptor,
-// and their orientation (the C library holds them for byte streams; wide calls convert, see
-// wide.cc).
+// printf, scanf and getline work on them. Such streams have no descriptor and no orientation, so
+// both are kept here. The C library takes them for byte streams; wide calls convert (wide.cc).
 #pragma once
 
 #include <stdio.h>
@@ -18,14 +17,20 @@ struct Stream {
   Stream* next;
 };
 
-// The stream of ours behind a FILE; nullptr if it is the C library's.
+// Returns the stream of ours behind a FILE, or null if it is the C library's.
 Stream* stream_of(FILE* file);
 
-// A stream on fd with fdopen's mode; nullptr and errno.
+// Makes a stream on fd with fdopen's mode. Returns null and errno if it fails.
 FILE* make_stream(int fd, const char* mode);
 
-// Writes what the stream on fd still holds. kBusy: another thread uses it, and perhaps waits in it.
+// Writes the buffered output of the stream on fd. kBusy: another thread uses the stream, and
+// perhaps waits in it.
 enum class Flushed { kNoStream, kDone, kBusy };
 Flushed flush_stream_on(int fd);
+
+namespace streams {
+// Releases, in the child of a fork, the list of streams, which another thread of the parent held.
+void after_fork();
+}  // namespace streams
 
 }  // namespace posix

@@ -1,5 +1,5 @@
-// Wide characters on our streams. The C library takes them for byte streams; here each character is
-// converted by the locale in force and goes through the byte calls.
+// Wide characters on our streams. The C library takes these for byte streams. So each character is
+// converted by the locale in force and passes through the byte calls.
 #include <iconv.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/libc/calls.h"
 #include "posix/libc/stdio.h"
 
 namespace posix {
@@ -25,8 +26,8 @@ class Hold {
 };
 }  // namespace
 
-// A character that the locale has not is written as the C library writes it: as what comes near, or
-// a question mark.
+// Writes a character that the locale lacks as the C library does: as a similar one, or a question
+// mark.
 static size_t nearest(wchar_t wide, char* bytes, size_t room) {
   char charset[64];
   snprintf(charset, sizeof charset, "%s//TRANSLIT", nl_langinfo(CODESET));
@@ -40,7 +41,7 @@ static size_t nearest(wchar_t wide, char* bytes, size_t room) {
   return failed == static_cast<size_t>(-1) ? failed : room - out_left;
 }
 
-static bool put(Stream* stream, wchar_t wide) {
+static bool write_wide(Stream* stream, wchar_t wide) {
   char bytes[4 * MB_LEN_MAX];
   const mbstate_t before = stream->write_state;
   size_t count = wcrtomb(bytes, wide, &stream->write_state);
@@ -72,7 +73,7 @@ static wint_t get(Stream* stream) {
   }
 }
 
-// A wide format in the locale's bytes; to be freed. nullptr: not to be had, errno says why.
+// Returns a wide format in the locale's bytes, to be freed, or null and errno.
 static char* narrowed(const wchar_t* format) {
   mbstate_t state = {};
   const wchar_t* rest = format;
@@ -83,7 +84,7 @@ static char* narrowed(const wchar_t* format) {
   return narrow;
 }
 
-// What ungetwc took goes back as bytes.
+// Puts the bytes of a character back that ungetwc took.
 static void push_bytes_back(Stream* stream) {
   if (stream->pushed_back == WEOF) return;
   char bytes[MB_LEN_MAX];
@@ -149,7 +150,7 @@ wint_t fputwc(wchar_t wide, FILE* file) {
   if (stream == nullptr) return real::fputwc(wide, file);
   if (!orient(stream)) return WEOF;
   Hold hold(file);
-  return put(stream, wide) ? static_cast<wint_t>(wide) : WEOF;
+  return write_wide(stream, wide) ? static_cast<wint_t>(wide) : WEOF;
 }
 
 int fputws(const wchar_t* text, FILE* file) {
@@ -158,12 +159,12 @@ int fputws(const wchar_t* text, FILE* file) {
   if (!orient(stream)) return -1;
   Hold hold(file);
   for (; *text != L'\0'; ++text) {
-    if (!put(stream, *text)) return -1;
+    if (!write_wide(stream, *text)) return -1;
   }
   return 1;
 }
 
-// Into memory first: nobody says in advance how long it becomes.
+// Formats into memory first, because the length is unknown in advance.
 int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
   Stream* stream = stream_of(file);
   if (stream == nullptr) return real::vfwprintf(file, format, arguments);
@@ -177,7 +178,7 @@ int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
   {
     Hold hold(file);
     for (size_t i = 0; count >= 0 && i < length; ++i) {
-      if (!put(stream, text[i])) count = -1;
+      if (!write_wide(stream, text[i])) count = -1;
     }
   }
   free(text);
@@ -188,7 +189,7 @@ int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
   Stream* stream = stream_of(file);
   if (stream == nullptr) return real::__isoc99_vfwscanf(file, format, arguments);
   if (!orient(stream)) return EOF;
-  // By the byte form of the same format: what %ls and %lc take is converted there.
+  // The byte form of the same format reads the input; results of %ls and %lc are converted there.
   char* narrow = narrowed(format);
   if (narrow == nullptr) return EOF;
   Hold hold(file);

@@ -1,18 +1,19 @@
 // wordexp: the C library's own matches patterns against the system's directories. So it gets the
-// words with their patterns hidden, we match them, and it puts the result together from quoted
-// words.
+// words with their patterns hidden, this file matches them, and the C library builds the result
+// from quoted words.
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
+#include "posix/libc/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {
 
 constexpr char kSpecial[] = "*?[";
-constexpr char kHidden[] = "\1\2\3";  // what stands for them
+constexpr char kHidden[] = "\1\2\3";  // these replace them
 
-// Where what begins at `at` ends that is no plain text: a quotation, or something to be replaced.
+// Returns the end of a quotation or an expansion that begins at `at`, or `at` if there is none.
 static const char* end_of_quoted(const char* at) {
   if (*at == '\\') return at[1] != '\0' ? at + 2 : at + 1;
   char open = '\0', close = '\0';
@@ -27,7 +28,7 @@ static const char* end_of_quoted(const char* at) {
   for (int depth = 1; *at != '\0';) {
     if (*at == close && --depth == 0) return at + 1;
     if (*at == open) ++depth;
-    // In quotes of one kind those of the other mean nothing.
+    // In quotes of one kind, those of the other are plain text.
     const bool plain = close == '\'' || (close == '"' && *at == '\'') || *at == close;
     const char* end = plain ? at : end_of_quoted(at);
     at = end != at ? end : at + 1;
@@ -47,7 +48,7 @@ static void hide_patterns(char* words) {
   }
 }
 
-// A text that grows; empty when memory is out.
+// A text that grows; failed() after memory is out.
 class Text {
  public:
   ~Text() { free(text_); }

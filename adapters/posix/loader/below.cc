@@ -28,8 +28,8 @@ static bool is_as_shown(const char* path) {
          is_unchanged(found, path);
 }
 
-// Has one of the directories for processors below `path`, which is `length` bytes of a directory's
-// name so far, such a library? They are nested in any order (glibc before 2.37).
+// Returns true if a directory for processors below `path` has such a library. `length`: bytes of
+// `path` so far. These directories are nested in any order (glibc before 2.37).
 static bool processors_have(char* path, size_t length, const char* name, int depth) {
   constexpr int kDeepest = 4;
   static constexpr const char* kNames[] = {"glibc-hwcaps", "x86-64-v2", "x86-64-v3", "x86-64-v4",

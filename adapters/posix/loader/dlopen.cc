@@ -1,4 +1,4 @@
-// dlopen, of libraries that lie in the cover or need such.
+// Opens libraries that lie in the cover, or need libraries of the cover (dlopen).
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -9,20 +9,22 @@
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/fd/descriptor.h"
+#include "posix/loader/calls.h"
 #include "posix/loader/libraries.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {
 
-// The value that the loader took at the start: what the program has put there since is not its way.
+// The value that the loader read at the start. It ignores later changes by the program.
 AT_START_DATA static const char* library_path = nullptr;
 
 __attribute__((constructor)) static void remember_library_path(int, char**, char** environment) {
   library_path = value_of(environment, "LD_LIBRARY_PATH");
 }
 
-// One of them: who opens it takes the copy.
+// Opens a library. Uses up its copy.
 static void* open(Loadable* one, int flags) {
   if (one->copy < 0) return real::dlopen(one->path, flags);
   const int copy = one->copy;
@@ -30,29 +32,30 @@ static void* open(Loadable* one, int flags) {
   return loaded::open({one->ino, one->generation, one->path}, copy, flags);
 }
 
-// What is needed, and then the file, which holds from then on what it needs.
+// Loads the needed libraries, then the file. The file keeps them loaded from then on.
 static void* load(const Needs& needs, Loadable* file, int flags) {
   if ((flags & RTLD_NOLOAD) != 0) {
     if (file->copy < 0) return real::dlopen(file->path, flags);
     descriptor::close_private(file->copy);
-    dlerror();  // it is not there, which is no error
+    dlerror();  // clears the error: the library is only not loaded
     return nullptr;
   }
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
     if (one->elsewhere) continue;
-    // A library that needs it without naming it finds its symbols in the global scope.
+    // A library without this DT_SONAME is dropped from the file's needs, so its symbols must be
+    // global.
     const bool global = one->nameless && (one->loadable.copied || one->hidden);
     void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
     one->handle = global ? nullptr : handle;
   }
   void* loaded = open(file, flags);
-  if (loaded == nullptr) return nullptr;  // dlclose would change what dlerror says
+  if (loaded == nullptr) return nullptr;  // dlclose would change the text of dlerror
   for (auto* one = needs.first(); one != nullptr; one = one->next)
     if (one->handle != nullptr) dlclose(one->handle);
   return loaded;
 }
 
-// For the text that dlerror gives. No file has a name that ends in a slash.
+// Makes dlerror return this text: no file has a name that ends in a slash.
 static void* refuse(const char* path, const char* why, int flags) {
   char none[PATH_MAX];
   snprintf(none, sizeof none, "%.3000s (%.900s)/", path, why);
@@ -86,12 +89,12 @@ static void* load_outside(const char* path, int flags) {
 static void* load_covered(const char* path, int flags) {
   Needs needs(library_path, true);
   Loadable loadable;
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     if (find_existing(AT_FDCWD, path, 0, &found) < 0) return find_none(path, flags);
     if (found.outside()) return load_outside(found.path, flags);
     int error = needs.prepare(found, path, &loadable);
-    if (looks.again(&error)) continue;
+    if (retry.again(&error)) continue;
     if (error == 0) return load(needs, &loadable, flags);
     return refuse(path, error, flags);
   }
@@ -107,7 +110,7 @@ static const char* text_of(const struct link_map* map, int64_t tag) {
   return strings == nullptr || found == nullptr ? nullptr : strings + found->d_un.d_val;
 }
 
-// What the code at this address belongs to. `room` is for its path.
+// Returns the object that has code at this address. `room` receives its path.
 static Asker asker_at(void* address, char* room) {
   Dl_info info;
   struct link_map* map = nullptr;
@@ -124,7 +127,8 @@ static Asker asker_at(void* address, char* room) {
   return {path, text_of(map, DT_RPATH), text_of(map, DT_RUNPATH)};
 }
 
-// By its name alone, which the loader would look for in directories that may be covered.
+// Loads a library by its name alone. The loader would look for it in directories that may be
+// covered.
 static void* load_named(const char* name, int flags, void* address) {
   if (void* known = real::dlopen(name, flags | RTLD_NOLOAD); known != nullptr) return known;
   char room[PATH_MAX];
@@ -135,14 +139,15 @@ static void* load_named(const char* name, int flags, void* address) {
   return found == 0 ? load(needs, &loadable, flags) : refuse(name, found, flags);
 }
 
-// Whose code called dlopen: between it and this function's caller may be the exported name, or not.
+// Returns true for code of this library. The caller of dlopen may have passed through the exported
+// name.
 static bool is_ours(void* address) {
   Dl_info here, there;
   return dladdr(reinterpret_cast<void*>(is_ours), &here) != 0 && dladdr(address, &there) != 0 &&
          here.dli_fbase == there.dli_fbase;
 }
 
-#pragma GCC diagnostic ignored "-Wframe-address"  // of our own frame, which has one
+#pragma GCC diagnostic ignored "-Wframe-address"  // our own frame has one
 void* serve::dlopen(const char* path, int flags) {
   if (path == nullptr || !active()) return real::dlopen(path, flags);
   if (strchr(path, '/') == nullptr) {

@@ -11,7 +11,7 @@
 namespace posix {
 namespace {
 
-// More than any file has; a damaged one may claim anything.
+// No file has more; a damaged one may claim any number.
 constexpr size_t kMostSegments = 4096;
 constexpr uint64_t kMostDynamicBytes = 1 << 20;
 

@@ -1,4 +1,4 @@
-// What an ELF file asks of the loader: the libraries that it needs, and where to look for them.
+// Reads what an ELF file asks of the loader: libraries that it needs, and directories to search.
 #pragma once
 
 #include <elf.h>
@@ -16,16 +16,18 @@ class Elf {
   Elf(const Elf&) = delete;
   Elf& operator=(const Elf&) = delete;
 
-  // Reads a file in the pool, or one of the system's. False: it is none of this machine's kind that
-  // asks for anything.
+  // Reads a file in the pool, or one of the system's. Returns false if it is not an ELF file for
+  // this machine, or has no dynamic section.
   bool read(cairn_ino ino, uint64_t generation);
   bool read(int fd);
 
-  // The n-th library that it needs, and where in the file this is said. False: there are no more.
+  // Reads the name of the n-th needed library, and the place of its entry in the file. Returns
+  // false after the last one.
   bool needed(size_t n, char* name, size_t capacity, uint64_t* at) const;
-  // What the kernel starts with it: PT_INTERP. False: nothing.
+  // Reads the interpreter (PT_INTERP). Returns false if there is none.
   bool interpreter(char* buffer, size_t capacity) const;
-  // A text of the dynamic section: DT_SONAME, DT_RPATH, DT_RUNPATH. "" if there is none.
+  // Reads a text of the dynamic section: DT_SONAME, DT_RPATH, DT_RUNPATH. Writes "" if there is
+  // none.
   bool text(int64_t tag, char* buffer, size_t capacity) const;
 
  private:

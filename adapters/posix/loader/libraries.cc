@@ -13,19 +13,20 @@
 #include "posix/loader/below.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 
 namespace posix {
 
-constexpr int kDeepest = 64;  // libraries that need libraries
+constexpr int kDeepest = 64;  // depth of libraries that need libraries
 
 constexpr char kOnlyBelow[] =
     "the directory below the cover has a library of this name that the cover does not show; drain, "
     "or remove it there";
 
-constexpr int kToLookAt = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
+constexpr int kToLookAt = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // the file may be a FIFO
 
-// What lies in a file while its needs are looked for: too much for a stack.
+// Texts of a file whose needs are searched. They are too large for a stack.
 struct Texts {
   char runpath[PATH_MAX];
   char rpath[PATH_MAX];
@@ -33,7 +34,7 @@ struct Texts {
   char path[PATH_MAX];
 };
 
-// Does `name` already mean something in this process?
+// Returns true if this process has loaded a library under this name.
 static bool is_loaded(const char* name) {
   void* handle = real::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -118,7 +119,7 @@ const Needs::Library* Needs::as_found() {
   Library** end = place(names_, &found_first_);
   for (Library* one = found_first_; one != nullptr; one = one->after) end = place(one->needs, end);
   for (Library* one = first_; one != nullptr; one = one->next) {
-    if (one->placed) continue;  // else there was no memory for a name
+    if (one->placed) continue;  // there was no memory for its name
     *end = one;
     end = &one->after;
   }
@@ -137,7 +138,7 @@ void Needs::refuse(const char* path, int error, const char* why) {
   error_ = error;
 }
 
-// A library outside the cover may need one inside it. Returns true if its DT_SONAME is `name`.
+// Searches the needs of a library outside the cover. Returns true if its DT_SONAME is `name`.
 bool Needs::look_outside(const char* path, const Above* above, Names* names, const char* name) {
   if (depth_ >= kDeepest) return false;
   const int fd = real::open(path, kToLookAt, 0);
@@ -168,7 +169,7 @@ const Needs::Library* Needs::add(const char* name, const Place& place, const Abo
     const char* real_path = place.elsewhere ? place.path : place.found.path;
     snprintf(library->loadable.path, sizeof library->loadable.path, "%s", real_path);
     library->elsewhere = place.elsewhere && !place.is_hidden;
-    // By a symbolic link, of which the loader may know nothing.
+    // The file was found by a symbolic link that the loader may not know.
     if (!library->elsewhere) must_be_given_ = true;
     const bool has_name = look_outside(real_path, above, &library->needs, name);
     if (place.is_hidden) named = has_name;
@@ -190,7 +191,7 @@ const Needs::Library* Needs::add(const char* name, const Place& place, const Abo
   return library;
 }
 
-// Takes the first directory from a list; an empty one, also behind the last colon, is the working
+// Takes the first directory from a list. An empty one, also behind the last colon, is the working
 // directory.
 static bool next_of(const char** list, const char** entry, size_t* length) {
   if (*list == nullptr) return false;
@@ -200,8 +201,8 @@ static bool next_of(const char** list, const char** entry, size_t* length) {
   return true;
 }
 
-// One directory of a list, and the name in it. False: too long, or of a kind that only the loader
-// can resolve.
+// Joins a directory of a list and the name. Returns false if the path is too long, or has a token
+// that only the loader can resolve.
 static bool join(const char* entry, size_t length, const char* name, const char* origin,
                  char* path) {
   size_t used = 0;
@@ -225,7 +226,8 @@ static bool join(const char* entry, size_t length, const char* name, const char*
          static_cast<int>(PATH_MAX - used);
 }
 
-// The working directory in front of a relative path. False: there is none, or it is too long.
+// Puts the working directory in front of a relative path. Returns false if there is none, or if it
+// is too long.
 static bool make_absolute(char* path) {
   if (path[0] == '/') return true;
   char directory[PATH_MAX];
@@ -255,7 +257,7 @@ void Needs::look_at(const char* path, Place* place) {
     hidden_ = strdup(place->path);
   }
   if (!shown) return;
-  // From a covered working directory the loader does not get anywhere.
+  // The loader cannot use a relative path from a covered working directory.
   if (place->path[0] != '/') must_be_given_ = true;
   place->is_covered = make_absolute(place->path);
 }
@@ -264,7 +266,7 @@ void Needs::search(const char* list, const char* name, const char* origin, Place
   if (list != nullptr && *list == '\0') return;
   const char* entry;
   size_t length;
-  while (!place->is_settled() && next_of(&list, &entry, &length))
+  while (!place->is_found() && next_of(&list, &entry, &length))
     if (join(entry, length, name, origin, place->path)) look_at(place->path, place);
 }
 
@@ -277,7 +279,7 @@ static bool leads_into_cover(const char* list, const char* origin, char* path) {
   return false;
 }
 
-// The libraries whose calls we interpose: in LD_PRELOAD they would stand in front of us.
+// We intercept calls of these libraries. In LD_PRELOAD they would come before us.
 static bool must_come_behind_us(const char* name) {
   for (const char* one : {"libc.so.", "libm.so.", "libpthread.so.", "libdl.so.", "librt.so.",
                           "libaio.so.", "ld-linux", "ld64.so.", "libmvec.so."})
@@ -285,17 +287,17 @@ static bool must_come_behind_us(const char* name) {
   return false;
 }
 
-// For a library of the system, which may need some of the cover by LD_LIBRARY_PATH or by the RPATH
-// of those that need it.
+// Searches for a library of the system. It may need libraries of the cover by LD_LIBRARY_PATH or by
+// the RPATH of its dependents.
 void Needs::search_system(const char* name, const Above& above, Place* place) {
-  if (place->is_settled() || (place->is_hidden && must_come_behind_us(name))) return;
+  if (place->is_found() || (place->is_hidden && must_come_behind_us(name))) return;
   bool passes_on = place->is_hidden || leads_into_cover(library_path_, nullptr, place->path);
   for (const Above* one = &above; one != nullptr && !passes_on; one = one->next)
     passes_on = leads_into_cover(one->rpath, one->path, place->path);
   if (passes_on) place->elsewhere = system_.find(name, place->path);
 }
 
-// Libraries may need each other.
+// Returns true if the library is among its own dependents: libraries may need each other.
 bool Needs::is_among(const Above* above, const char* name) {
   for (; above != nullptr; above = above->next) {
     const char* slash = strrchr(above->path, '/');
@@ -311,7 +313,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
   elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
   const bool has_runpath = texts->runpath[0] != '\0';
   elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
-  if (has_runpath) texts->rpath[0] = '\0';  // which it takes the place of
+  if (has_runpath) texts->rpath[0] = '\0';  // DT_RUNPATH replaces it
   const Above own = {texts->rpath, path, above};
   uint64_t at;
   for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
@@ -332,8 +334,8 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
         search(texts->runpath, name, path, &place);
         search_system(name, own, &place);
       }
-      if (place.is_settled()) library = add(name, place, &own);
-      if (!place.is_settled() && place.is_hidden)
+      if (place.is_found()) library = add(name, place, &own);
+      if (!place.is_found() && place.is_hidden)
         refuse(hidden_ == nullptr ? name : hidden_, -ELIBACC, kOnlyBelow);
     }
     if (library != nullptr) dropped->add(*library, at);
@@ -343,7 +345,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
 
 int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
   bool named;
-  error_ = 0;  // it may be looked for again
+  error_ = 0;  // the search may be repeated
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   if (whole == nullptr) return -ENOMEM;
   int error =
@@ -382,7 +384,7 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
   is_name_hidden_ = place.is_hidden;
   if (place.is_covered && !place.found.outside()) return prepare(place.found, place.path, loadable);
   if (place.is_covered) snprintf(place.path, PATH_MAX, "%s", place.found.path);
-  if (place.is_settled()) return prepare_outside(place.path);
+  if (place.is_found()) return prepare_outside(place.path);
   return place.is_hidden ? -ELIBACC : kNotByThatWay;
 }
 
@@ -391,7 +393,7 @@ bool may_need_covered(const char* library_path) {
   return leads_into_cover(library_path, nullptr, path);
 }
 
-// By its RPATH or RUNPATH, with this path as its own.
+// Returns true if its RPATH or RUNPATH, with this path as its own, leads into the cover.
 static bool lists_cover(const Elf& elf, Texts* texts) {
   return (elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath) &&
           leads_into_cover(texts->runpath, texts->name, texts->path)) ||
@@ -400,7 +402,7 @@ static bool lists_cover(const Elf& elf, Texts* texts) {
 }
 
 // The loader takes a program's $ORIGIN from the file itself, and a library's from the name that led
-// to it.
+// to it. Both are tried.
 static bool lists_cover_from_anywhere(const Elf& elf, int fd, const char* path, Texts* texts) {
   if (snprintf(texts->name, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(texts->name) &&
       lists_cover(elf, texts))

@@ -1,14 +1,14 @@
 // Shared libraries that lie in the cover.
 //
-// The loader opens files by system calls of its own: below the cover it finds what was there
-// before; of the rest it knows nothing. So it is given either the path below, where a file's bytes
-// still lie there (what the file finds beside itself is right then, too), or a copy in memory. And
-// what a file needs of the cover is loaded before it: a library that is there already, by its
-// DT_SONAME, is not looked for.
+// The loader opens files by its own system calls. Below the cover it finds the files that were
+// there before, and no others. So it is given the path below, if the file's bytes still lie there
+// (then the file also finds its neighbours), or else a copy in memory. Libraries of the cover that
+// a file needs are loaded before it: the loader does not search for a library that is loaded
+// already, by its DT_SONAME.
 //
-// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does
-// not ask for it. Libraries that need each other, and have changed, can be given to a program that
-// starts, but not opened by one that runs.
+// A library without a DT_SONAME cannot be recognised in this way. A file that needs it is copied,
+// and the copy does not ask for it. Libraries that need each other, and have changed, can be given
+// to a program that starts, but cannot be opened by one that runs.
 #pragma once
 
 #include <limits.h>
@@ -20,96 +20,96 @@
 
 namespace posix {
 
-// A file of the cover as the loader, or the kernel, can open it.
+// A file of the cover that the loader or the kernel can open.
 struct Loadable {
-  int copy = -1;        // in memory; -1: `path` leads to it below the cover, or the loader has it
-  bool copied = false;  // now, or when the loader got it
+  int copy = -1;        // in memory; -1: `path` leads to it below the cover, or it is loaded
+  bool copied = false;  // now, or when it was loaded
   cairn_ino ino;
   uint64_t generation;
   char path[PATH_MAX];  // absolute
 };
 
-// Who asks for a library.
+// The object that asks for a library.
 struct Asker {
   const char* path;  // absolute, or null
   const char* rpath;
   const char* runpath;
 };
 
-// What a program or library needs of the cover, and all that needs in turn.
+// All libraries of the cover that a program or library needs, directly or not.
 class Needs {
  public:
-  // `library_path`: the value of LD_LIBRARY_PATH, or null. `loading`: into this process, where much
-  // is there already.
+  // `library_path`: the value of LD_LIBRARY_PATH, or null. `loading`: for this process, which has
+  // loaded many already.
   Needs(const char* library_path, bool loading) : library_path_(library_path), loading_(loading) {}
   ~Needs();
   Needs(const Needs&) = delete;
   Needs& operator=(const Needs&) = delete;
 
-  // Makes what was found under this absolute path loadable. 0 or a negative errno, also where that
-  // is so of something that it needs: the loader would find what lies below.
+  // Makes a file that was found under this absolute path loadable. Returns a negative errno if that
+  // fails for the file or for a library that it needs: the loader would find the one below.
   int prepare(const Found& found, const char* path, Loadable* loadable);
-  // The same for what a library outside of the cover needs, or a program, whose $ORIGIN is where
-  // its symbolic links lead.
+  // Do the same for the needs of a library outside the cover, and of a program, whose $ORIGIN is
+  // where its symbolic links lead.
   int prepare_outside(const char* path);
   int prepare_program(const char* path);
-  // ... and what the libraries outside of the cover need that LD_PRELOAD names.
+  // Does the same for the needs of libraries outside the cover in LD_PRELOAD.
   int prepare_preloads(char* const* environment);
-  // Looks for a library that `asker` asks for without a path, as the loader does. 0,
+  // Searches for a library that `asker` asks for without a path, as the loader does. Returns 0,
   // kNotByThatWay, or a negative errno: -ELIBACC if only the loader would find one, below the
   // cover.
   static constexpr int kNotByThatWay = 1;
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
-  // What a file asks for, one behind the other.
+  // The names that a file asks for, one after the other.
   struct Names {
     char* text;
     size_t size;
     void add(const char* name);
   };
   struct Library {
-    char name[PATH_MAX];  // as it was asked for
-    bool nameless;        // has no DT_SONAME of this name
-    bool elsewhere;       // and found by the loader itself
+    char name[PATH_MAX];  // as the file asks for it
+    bool nameless;        // its DT_SONAME is not this name
+    bool elsewhere;       // the loader itself finds it
     bool hidden;          // the loader would find another one, which the cover does not show
     Loadable loadable;
-    void* handle;  // while it is held for who needs it
+    void* handle;  // keeps it loaded for the libraries that need it
     Names needs;
     Library* next;
     bool placed;
     Library* after;
   };
-  // Each before those that need it, by `next`.
+  // Returns the libraries, linked by `next`: each comes before those that need it.
   Library* first() const { return first_; }
-  // As the loader would find them, which is how symbols are looked for, by `after`: what the
-  // program needs, as it asks for it, then what that needs.
+  // Returns the libraries, linked by `after`, in the order in which the loader would find them and
+  // searches for symbols: the needs of the program in its order, then their needs.
   const Library* as_found();
-  // The loader would not find all of them by itself.
+  // Returns true if the loader would not find all of them.
   bool must_be_given() const { return must_be_given_; }
-  // ... or would find others below the cover.
+  // Returns true if the loader would find others below the cover.
   bool has_others_below() const;
 
  private:
-  // Who needs a library is looked at for its RPATH, and who needs that one.
+  // The RPATHs of a library's dependents are searched, recursively.
   struct Above {
     const char* rpath;
     const char* path;
     const Above* next;
   };
-  // Where a name leads, looked for in one list of directories after the other.
+  // The result of a search for a name, in one list of directories after the other.
   struct Place {
-    char* path;  // of PATH_MAX
+    char* path;  // PATH_MAX bytes
     Found found;
     bool is_covered = false;
     bool elsewhere = false;
-    bool is_hidden = false;  // before that, the loader finds one that the cover does not show
-    bool is_settled() const { return is_covered || elsewhere; }
+    bool is_hidden = false;  // the loader would find one before, which the cover does not show
+    bool is_found() const { return is_covered || elsewhere; }
   };
   struct Dropped {
     static constexpr size_t kMost = 64;
-    uint64_t at[kMost];  // where in the file each is asked for
+    uint64_t at[kMost];  // positions of their entries in the file
     size_t count = 0;
-    bool needed = false;  // the loader would not find them
+    bool needed = false;  // true: the loader would not find them
     void add(const Library& library, uint64_t where);
   };
 
@@ -130,27 +130,27 @@ class Needs {
   const char* library_path_;
   bool loading_;
   bool must_be_given_ = false;
-  bool is_name_hidden_ = false;  // of the one that prepare_named looked for
-  int error_ = 0;                // of something that is needed
+  bool is_name_hidden_ = false;  // for prepare_named
+  int error_ = 0;                // for a needed library
   bool told_ = false;
   int depth_ = 0;
   SystemLibraries system_;
-  char* hidden_ = nullptr;  // what the loader would find below the cover
+  char* hidden_ = nullptr;  // path of a hidden library, below the cover
   Library* first_ = nullptr;
   Library** end_ = &first_;
-  Names names_ = {};  // of the program's needs
+  Names names_ = {};  // needs of the program
   Library* found_first_ = nullptr;
 };
 
-// May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
+// Returns true if a program with this LD_LIBRARY_PATH may need libraries of the cover.
 bool may_need_covered(const char* library_path);
-// ... or this program or library outside of it, by a path of its own?
+// Return true if this program or library outside the cover may need some, also by its own RPATH.
 bool may_need_covered(const char* path, const char* library_path);
 bool may_need_covered(const Elf& elf, int fd, const char* path);
-// ... or a library outside of it that LD_PRELOAD names?
+// Returns true if a library outside the cover in LD_PRELOAD may need some.
 bool preloads_may_need_covered(char* const* environment);
 
-// An environment with the libraries in its LD_PRELOAD, for a program about to be started.
+// The environment for a program about to be started, with the libraries in its LD_PRELOAD.
 class Given {
  public:
   Given(Needs& needs, char* const* environment);
@@ -158,7 +158,8 @@ class Given {
   Given(const Given&) = delete;
   Given& operator=(const Given&) = delete;
   char* const* environment() const { return list_ != nullptr ? list_ : from_; }
-  // In the program that got them: its own programs are not to have them.
+  // Takes the libraries out of the environment of the program that got them, so that its own
+  // programs do not.
   static void take_out();
 
  private:
@@ -169,8 +170,8 @@ class Given {
   char* note_ = nullptr;
 };
 
-// An environment whose LD_PRELOAD and LD_AUDIT name nothing that the loader would find otherwise
-// than the cover shows it.
+// The environment for a program about to be started. Its LD_PRELOAD and LD_AUDIT lack entries of
+// the cover that the loader would not find as the cover shows them.
 class Preloads {
  public:
   explicit Preloads(char* const* environment);
@@ -178,7 +179,7 @@ class Preloads {
   Preloads(const Preloads&) = delete;
   Preloads& operator=(const Preloads&) = delete;
   char* const* environment() const { return list_ != nullptr ? list_ : from_; }
-  // Would the loader look for any of the names in the cover?
+  // Returns true if the loader may look for an entry in the cover.
   static bool may_need_covered(char* const* environment);
 
  private:
@@ -188,7 +189,7 @@ class Preloads {
   char* texts_[kVariables] = {};
 };
 
-// The value of a variable, or null.
+// Returns the value of a variable, or null.
 const char* value_of(char* const* environment, const char* name);
 
 }  // namespace posix

@@ -1,7 +1,7 @@
-// Libraries of the cover for a program about to be started: the loader gets them in LD_PRELOAD, in
-// front of our own (some want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH
-// says which part of it they are, for the program to take it out again, and then of each copy which
-// file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
+// Gives a program about to be started its libraries of the cover. The loader gets them in
+// LD_PRELOAD, before our own entry (some must be first there, and we last).
+// CAIRN_LIBRARIES=PLACE:LENGTH tells the program which part to take out again. It goes on with the
+// file of each copy: ":COPY:INO:GENERATION:LENGTH:PATH".
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ AT_START_CODE const char* value_of(char* const* environment, const char* name) {
   return value;
 }
 
-// Its new end; there is room.
+// Appends to a text that has the space. Returns its new end.
 static char* append(char* end, const char* text, size_t length) {
   memcpy(end, text, length);
   end[length] = '\0';
@@ -52,7 +52,7 @@ static char* append_name(char* end, const Needs::Library& library) {
   } else if (!library.elsewhere && strpbrk(file.path, ": ") == nullptr) {
     end = append(end, file.path);
   } else {
-    return end;  // or cannot be said there
+    return end;  // LD_PRELOAD cannot name it, or it need not
   }
   return append(end, ":");
 }
@@ -77,7 +77,7 @@ Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(envi
     return;
   }
   list_ = pointers;
-  // In front of the last entry, whatever stands behind that.
+  // The libraries come before the last entry, with all that follows it.
   size_t place = strlen(list);
   while (place > 0 && strchr(": ", list[place - 1]) != nullptr) --place;
   while (place > 0 && strchr(": ", list[place - 1]) == nullptr) --place;
@@ -106,7 +106,7 @@ Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(envi
   list_[used] = nullptr;
 }
 
-// The program could not be started.
+// Undoes the preparation if the program could not be started.
 Given::~Given() {
   for (const auto* one = needs_.first(); list_ != nullptr && one != nullptr; one = one->next)
     if (one->loadable.copy >= 0)
@@ -116,12 +116,12 @@ Given::~Given() {
   free(note_);
 }
 
-// The variables whose libraries the loader loads into every program.
+// The loader loads the libraries in these variables into every program.
 static constexpr const char* kLists[] = {kPreload, "LD_AUDIT"};
 
-// Would the loader look in the cover for this entry of such a list, or for what it needs?
-// LD_PRELOAD may name libraries outside of the cover that need some of it: they are given to the
-// program.
+// Returns true if the loader would look in the cover for this entry of such a list, or for its
+// needs. LD_PRELOAD may name libraries outside the cover that need some of it: these needs are
+// given to the program.
 static bool may_be_covered(const char* variable, const char* entry, const char* library_path) {
   if (strchr(entry, '/') == nullptr) return may_need_covered(library_path);
   return !outside(entry) || (variable != kPreload && may_need_covered(entry, library_path));
@@ -134,13 +134,13 @@ static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   const int error = find_existing(AT_FDCWD, entry, 0, &found);
   if (error < 0) return error;
   if (!found.outside()) return needs.prepare(found, entry, file);
-  struct stat shown, below;  // by a symbolic link, which may be another one there
+  struct stat shown, below;  // a symbolic link may lead elsewhere there
   const bool same = real::stat(found.path, &shown) == 0 && real::stat(entry, &below) == 0 &&
                     shown.st_dev == below.st_dev && shown.st_ino == below.st_ino;
   return same ? needs.prepare_outside(found.path) : -ESTALE;
 }
 
-// Not inlined: programs are also started on small stacks, and few need this.
+// Not inlined, because programs are also started on small stacks, and few need this.
 [[gnu::noinline]] static bool is_as_shown(const char* variable, const char* entry,
                                           const char* library_path) {
   Needs needs(library_path, false);
@@ -160,7 +160,7 @@ static int prepare_entry(Needs& needs, const char* entry, Loadable* file) {
   return false;
 }
 
-// Takes the entries of a list that `is_wanted` refuses out of it. True: there were some.
+// Removes the entries that `is_wanted` refuses from a list. Returns true if there were some.
 template <typename IsWanted>
 static bool take_out(char* list, IsWanted is_wanted) {
   bool any = false;
@@ -227,7 +227,7 @@ int Needs::prepare_preloads(char* const* environment) {
   return error_;
 }
 
-// "VARIABLE=LIST" without what the loader must not have. Null: all of it stays.
+// Returns "VARIABLE=LIST" without the refused entries, or null if all of them stay.
 static char* list_as_shown(const char* variable, const char* list, const char* library_path) {
   auto* text = static_cast<char*>(malloc(strlen(variable) + 1 + strlen(list) + 1));
   if (text == nullptr) return nullptr;

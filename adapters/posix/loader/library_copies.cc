@@ -18,8 +18,8 @@ static constexpr size_t kMostNumber = sizeof "/2147483647";
 
 namespace {
 
-// Lets the copy be as large as the program: the limit to the size of files is held against files in
-// memory, too, and the signal would end a program that writes none.
+// Lets the copy be as large as the program. The limit of file sizes also holds for files in memory,
+// and its signal would end a program that writes no file.
 class Unlimited {
  public:
   explicit Unlimited(uint64_t size) {
@@ -112,8 +112,7 @@ int copy_of_name(const char* name) {
   return end == number || *end != '\0' ? -1 : static_cast<int>(copy);
 }
 
-// The loader's own memory, which it says nobody may write to; nobody but it has an interest in what
-// stands there.
+// Writes to the loader's memory, which is declared constant. Only the loader uses the name.
 void give_own_name(const char* name, const char* path) {
   if (copy_of_name(name) >= 0 && strlen(path) <= strlen(name))
     memcpy(const_cast<char*>(name), path, strlen(path) + 1);

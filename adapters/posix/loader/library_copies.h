@@ -1,4 +1,4 @@
-// Copies of covered programs and libraries in memory, for the loader.
+// Copies covered programs and libraries into memory, for the loader.
 #pragma once
 
 #include <stddef.h>
@@ -7,24 +7,24 @@
 
 namespace posix {
 
-// A file of the cover, if its number still means that, as a private descriptor that the kernel can
-// execute or map; a negative errno.
+// Copies a file of the cover, if its number still has this generation. Returns a private descriptor
+// that the kernel can execute or map, or a negative errno.
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
 
-// A private descriptor, or a negative errno. At `count` places of the file the copy says nothing (a
-// tag of the dynamic section that no loader knows).
+// Copies a file and voids the dynamic entries at `count` places, by a tag that no loader knows.
+// Returns a private descriptor or a negative errno.
 int changed_copy(const Found& found, const uint64_t* dropped, size_t count);
 
-// The loader knows a library again by every name under which it was asked for, without opening
-// anything, while it is loaded. So each copy gets a name of its own: "/proc/self/fd", then `turn`
-// in bits, "/." or "/", then "/COPY". At the start of a program the turn is 0, later no turn comes
-// twice. It is as long as the file's own path at the least, which is written over it where the
-// loader keeps it as soon as the library is there. The room that it needs, and the name:
+// The loader recognises a loaded library by every name under which it was asked for, without
+// opening a file. So each copy gets a name of its own: "/proc/self/fd", then `turn` in bits, "/."
+// or "/", then "/COPY". The turn is 0 at the start of a program; no later turn comes twice. The
+// name is at least as long as the file's own path, which replaces it in the loader's memory as soon
+// as the library is loaded.
 size_t room_for_name(const char* path);
 void name_for_loader(int copy, unsigned turn, const char* path, char* name);
-// Takes the copy's number from such a name; -1: it is none.
+// Reads the copy's number from such a name. Returns -1 for any other name.
 int copy_of_name(const char* name);
-// In place.
+// Replaces such a name by the path, in place.
 void give_own_name(const char* name, const char* path);
 
 }  // namespace posix

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
-#include "posix/core/process.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/library_copies.h"
 
@@ -20,10 +18,10 @@ struct Library {
   cairn_ino ino;
   uint64_t generation;
   const char* name;  // the loader's; null until it is loaded
-  uint64_t seen;     // the last time that one was looked for, and this was there
-  int users;         // threads that are loading it
-  int copy;          // of one of them
-  char* asked;       // what they all ask the loader for: it leads to that copy
+  uint64_t seen;     // the last search during which it was loaded
+  int users;         // number of threads that are loading it
+  int copy;          // made by one of them
+  char* asked;       // the name by which all of them load it; it leads to the copy
   Library* next;
   char* path;
 };
@@ -50,8 +48,8 @@ Library* known(const loaded::File& file) {
 
 struct Look {
   const char* path;
-  bool there;         // under this name
-  bool must_compare;  // something was unloaded since the last time
+  bool there;         // a library has this name
+  bool must_compare;  // a library was unloaded since the last search
   uint64_t time;
   unsigned long long unloaded;  // NOLINT(google-runtime-int)
 };
@@ -70,7 +68,7 @@ int see(struct dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
-// Those that the loader has no more.
+// Removes the files that the loader has unloaded.
 void forget(const Look& look) {
   const Locked locked;
   unloaded = look.unloaded;
@@ -85,8 +83,8 @@ void forget(const Look& look) {
   }
 }
 
-// Its loader's name.
-void settle(Library* one, const char* name) {
+// Notes that the file is loaded, under the loader's name.
+void note_loaded(Library* one, const char* name) {
   give_own_name(name, one->path);
   const Locked locked;
   one->name = name;
@@ -108,8 +106,8 @@ void insert(Library* one) {
   all = one;
 }
 
-// To be loaded by this thread, among others, one of which may have done so. Takes the copy, unless
-// there is one; null: there is no memory.
+// Enters the file for this thread, which is to load it; another thread may be loading it, or may
+// have done so. Uses up the copy if the entry has none. Returns null if memory is out.
 Library* enter(const loaded::File& file, int* copy, bool* is_loaded) {
   Library* fresh = make(file);
   char* asked = static_cast<char*>(malloc(room_for_name(file.path)));
@@ -136,7 +134,7 @@ Library* enter(const loaded::File& file, int* copy, bool* is_loaded) {
   return one;
 }
 
-// It has been loaded, or could not be.
+// Leaves the entry after the file was loaded, or could not be loaded.
 void leave(Library* one) {
   char* asked = nullptr;
   int copy = -1;
@@ -166,7 +164,7 @@ struct Start {
 int see_at_start(struct dl_phdr_info* info, size_t, void* argument) {
   const auto* start = static_cast<Start*>(argument);
   if (copy_of_name(info->dlpi_name) != start->copy) return 0;
-  settle(start->library, info->dlpi_name);
+  note_loaded(start->library, info->dlpi_name);
   return 1;
 }
 
@@ -192,7 +190,8 @@ void* loaded::open(const File& file, int copy, int flags) {
   if (handle == nullptr) {
     handle = real::dlopen(one->asked, flags);
     struct link_map* map;
-    if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) settle(one, map->l_name);
+    if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+      note_loaded(one, map->l_name);
   }
   leave(one);
   return handle;
@@ -219,6 +218,6 @@ const char* loaded::path_of(const char* name, char* room) {
   return room;
 }
 
-void after_fork::free_libraries() { pthread_mutex_init(&mutex, nullptr); }
+void loaded::after_fork() { pthread_mutex_init(&mutex, nullptr); }
 
 }  // namespace posix

@@ -1,13 +1,12 @@
-// Which covered files are loaded into this process, from copies in memory.
+// Remembers which covered files this process has loaded from copies in memory.
 //
-// The loader takes a file for the same library as one that is loaded if it has its name, or is the
-// same file; then it does not read it. Of covered files it knows neither: so it is kept here which
-// of them it has, by their numbers in the pool, under the name that the loader has for them (their
-// path: library_copies.h). What it unloads is forgotten when the next one is looked for. Copies are
-// closed as soon as they are loaded.
+// The loader recognises a loaded library by its name or by its file, without reading it. It knows
+// neither of a covered file. So this list has the files by their numbers in the pool, and the name
+// that the loader has for each (its path: library_copies.h). An entry is removed at the next search
+// after the loader has unloaded the library. Copies are closed as soon as they are loaded.
 //
-// The loader holds its lock while the constructors of libraries run, which may come here: so
-// nothing of its is called with ours held.
+// The loader holds its lock while it runs the constructors of libraries, which may call these
+// functions. So they call the loader only without their own lock.
 #pragma once
 
 #include <limits.h>
@@ -24,17 +23,23 @@ struct File {
   const char* path;  // absolute
 };
 
-// Is it loaded? Its name for the loader goes to `name`, of PATH_MAX.
+// Returns true if the file is loaded, and writes its name for the loader to `name`, of PATH_MAX
+// bytes.
 bool find(const File& file, char* name);
 
-// As dlopen, from a copy of it. Another thread may be at the same file: both get the same library.
+// Loads the file from a copy, as dlopen does. Threads that load one file concurrently get the same
+// library.
 void* open(const File& file, int copy, int flags);
 
-// At the start: the program was to get this one in LD_PRELOAD. False: it has not.
+// Notes at the start that the program was to get this file in LD_PRELOAD. Returns false if it did
+// not.
 bool given(const File& file, int copy);
 
-// The path of what is loaded under this name for the loader, which for a copy is not settled before
-// its constructors have run. Goes to `room`, of PATH_MAX, if it has to.
+// Returns the path of the library with this name for the loader. A copy has another name until its
+// constructors have run; then the path is written to `room`, of PATH_MAX bytes.
 const char* path_of(const char* name, char* room);
+
+// Releases, in the child of a fork, the list, which another thread of the parent held.
+void after_fork();
 
 }  // namespace posix::loaded

@@ -17,7 +17,7 @@ constexpr char kCache[] = "/etc/ld.so.cache";
 constexpr char kMagic[] = "glibc-ld.so.cache1.1";
 constexpr size_t kMostBytes = 16 << 20;
 
-// glibc's format; unchanged since 2.2, but that older ones have another in front of it.
+// glibc's format, unchanged since 2.2, except that older versions have another one before it.
 struct Head {
   char magic[sizeof kMagic - 1];
   uint32_t count;
@@ -27,13 +27,13 @@ struct Head {
 
 struct CachedLibrary {
   int32_t flags;
-  uint32_t name;  // both from the start of the file
+  uint32_t name;  // both are offsets in the file
   uint32_t path;
   uint32_t system;
   uint64_t processor;
 };
 
-// For this machine, as the cache also has libraries for others.
+// Returns true if the library is for this machine: the cache also has libraries for others.
 bool is_usable(const char* path) {
   const int fd = real::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
   Elf elf;

@@ -1,5 +1,5 @@
-// Where the loader finds a library that no list of directories has: the cache that ldconfig writes,
-// and the C library's own directories.
+// Finds a library that no list of directories has, as the loader does: in the cache of ldconfig,
+// and in the C library's own directories.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ class SystemLibraries {
   SystemLibraries(const SystemLibraries&) = delete;
   SystemLibraries& operator=(const SystemLibraries&) = delete;
 
-  // Into `path`, of PATH_MAX: the one for any processor of this kind.
+  // Writes the path of the library for any processor of this kind to `path`, of PATH_MAX bytes.
   bool find(const char* name, char* path);
 
  private:

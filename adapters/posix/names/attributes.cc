@@ -1,4 +1,4 @@
-// Mode, owner, times, extended attributes; the file system's figures.
+// Changes modes, owners, times and extended attributes; shows the figures of the file system.
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -11,6 +11,7 @@
 #include "posix/fd/table.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
+#include "posix/names/calls.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"
@@ -23,14 +24,15 @@ struct Target {
   cairn_stat st;
 };
 
-// What has the descriptor open, to be changed. What lies on other hosts can only be looked at,
-// unless it is written there.
+// Writes the state of an open file that is to be changed. A file of other hosts can be changed only
+// if it is being written here.
 static int open_state(const table::Use& use, cairn_stat* st) {
   if (use->shown != 0 && !job_files::is_written(*use.get())) return -EROFS;
   return cairn_fstat(use->file, st);
 }
 
-// 0: ours, target->st is filled in; 1: the system's, target->found says where; or a negative errno.
+// Finds the file. Returns 0 with target->st set, 1 if the system has the file at target->found, or
+// a negative errno.
 static int aim(int dir, const char* path, bool follow, Target* target) {
   int error = find_existing(dir, path, follow ? 0 : CAIRN_NOFOLLOW, &target->found);
   if (error < 0) return error;
@@ -43,13 +45,13 @@ static int aim(int dir, const char* path, bool follow, Target* target) {
   return 0;
 }
 
-// The same for a descriptor; O_PATH ones can only be looked at.
+// Writes the state of an open file. O_PATH descriptors allow no changes.
 static int aim(const table::Use& use, cairn_stat* st) {
   if (use->kind != Kind::kFile && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   return open_state(use, st);
 }
 
-// What lies in the covered directory is another to all hosts once one of them has changed it.
+// Claims a file that lies in the covered directory for a change, which all hosts will see.
 static int claim(const Target* target) {
   const bool is_own = target != nullptr && target->found.cover != nullptr &&
                       target->found.descriptor < 0 && !target->found.shared;
@@ -99,7 +101,7 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
   return job_names::set(st, found_of(target), to);
 }
 
-// nullptr: both now. 0 or a negative errno, with the C API's values.
+// Converts times to the C API's values; null: both are now. Returns 0 or a negative errno.
 static int times_from(const struct timespec* times, int64_t* ns) {
   for (int i = 0; i < 2; ++i) {
     if (times == nullptr || times[i].tv_nsec == UTIME_NOW) {
@@ -117,13 +119,13 @@ static int times_from(const struct timespec* times, int64_t* ns) {
   return 0;
 }
 
-// The kernel copies the times before it looks at anything else.
+// The kernel copies the times before all other checks.
 template <typename Time>
 static bool can_read_both(const Time* times) {
   return times == nullptr || user_memory::is_readable(times, 2 * sizeof *times);
 }
 
-// To leave both as they are is done before anybody looks for the file.
+// A call that leaves both times returns before the file is looked up.
 static bool leaves_both(const struct timespec* times) {
   return times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT;
 }
@@ -195,7 +197,7 @@ static int file_system(Shown* st) {
   return user_memory::write(st, shown);
 }
 
-// The C library answers the other names without looking at the file.
+// The C library answers all other names without the file.
 static bool is_configured(int name) {
   switch (name) {
     case _PC_LINK_MAX:
@@ -244,7 +246,7 @@ static bool means_descriptor(int dir, const char* path, int flags) {
          path[0] == '\0' && (dir == AT_FDCWD ? !outside(".") : table::is_covered(dir));
 }
 
-// Does `ours` on it.
+// Calls `ours` on the descriptor's file.
 template <typename Ours>
 static int on_descriptor(int dir, Ours ours) {
   table::Use use(dir);
@@ -254,22 +256,22 @@ static int on_descriptor(int dir, Ours ours) {
   return static_cast<int>(result(error < 0 ? error : ours(st)));
 }
 
-// Acts on a path: the system's if it leads outside.
+// Acts on a path: makes the system's call if it leads outside.
 #define ON_PATH(dir, path, follow, real_call, ours)        \
-  for (Looks looks;;) {                                    \
+  for (StaleRetry retry;;) {                               \
     Target target;                                         \
     int aimed = aim(dir, path, follow, &target);           \
     Found& found = target.found;                           \
     if (aimed > 0) return real_call;                       \
     if (aimed < 0) return fail(aimed);                     \
     long done = ours;                                      \
-    if (looks.again(&done)) continue;                      \
+    if (retry.again(&done)) continue;                      \
     return static_cast<decltype(real_call)>(result(done)); \
   }
 
 namespace serve {
 
-// Flags are looked at before what they are for.
+// Flags are checked before the file.
 constexpr int kKnownFlags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
 static bool unknown(int flags) { return (flags & ~kKnownFlags) != 0; }
 

@@ -1,7 +1,8 @@
 // Directory streams over cairn_readdir, and getdents64.
 //
-// A DIR of ours starts with a word that the C library's cannot start with (theirs is the descriptor
-// and a lock). Positions are the C API's cookies, which stay valid for the directory's life.
+// A DIR of ours starts with a word with which the C library's cannot start (its first word is the
+// descriptor and a lock). Positions are the C API's cookies, which stay valid for the directory's
+// life.
 #include "posix/names/directories.h"
 
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 #include "posix/core/engine.h"
 #include "posix/core/user_memory.h"
 #include "posix/fd/table.h"
+#include "posix/io/calls.h"
 #include "posix/io/open.h"
 #include "posix/job/job_files.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
@@ -28,7 +31,7 @@ struct Stream {
   uint64_t magic = kMagic;
   int fd = -1;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  uint64_t position = 0;  // cookie behind the entry that was given last
+  uint64_t position = 0;  // cookie after the last entry that was returned
   size_t next = 0, filled = 0;
   cairn_dirent batch[kBatch];
   struct dirent entry;
@@ -50,13 +53,13 @@ class Hold {
 };
 }  // namespace
 
-// There is nothing in it, not even itself.
+// A removed directory has no entries, not even ".".
 static bool is_removed(const table::Use& use) {
   cairn_stat st;
   return cairn_fstat(use->file, &st) == 0 && st.nlink == 0;
 }
 
-// The next entry, nullptr at the end; *error is set on failure.
+// Returns the next entry, or null at the end. Sets *error if it fails.
 static const cairn_dirent* next_entry(Stream* stream, int* error) {
   *error = 0;
   if (stream->next == stream->filled) {
@@ -117,7 +120,7 @@ static DIR* make_stream(int fd, bool closes_on_exec) {
   return reinterpret_cast<DIR*>(stream);
 }
 
-// A directory outside is opened by the C library; through open() first if it may be an ancestor.
+// The C library opens a directory outside; through open() first if it may be an ancestor.
 DIR* opendir(const char* path) {
   if (outside(path)) return real::opendir(path);
   int fd = serve::open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
@@ -185,7 +188,7 @@ void seekdir(DIR* stream, long position) {
 
 int dirfd(DIR* stream) { return is_ours(stream) ? stream_of(stream)->fd : real::dirfd(stream); }
 
-// Entries as the system call lays them out; the position is the shared offset.
+// Writes entries in the system call's layout. The position is the shared offset.
 ssize_t getdents64(int fd, void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::getdents64(fd, buffer, size);

@@ -5,7 +5,7 @@
 
 namespace posix {
 
-// A stream on a covered directory that is open as fd.
+// Returns true if the stream is on a covered directory.
 bool is_ours(DIR* stream);
 
 }  // namespace posix

@@ -1,5 +1,5 @@
-// Extended attributes. Users may set user.* ; root the others too, except ACLs, which nobody here
-// would honour.
+// Extended attributes. Users may set user.*. Root may set the others too, except ACLs, which the
+// pool would not enforce.
 #include <string.h>
 #include <sys/xattr.h>
 
@@ -9,6 +9,7 @@
 #include "posix/credentials/caller.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"
 
@@ -18,7 +19,7 @@ static bool starts_with(const char* text, const char* prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-// What the kernel says to a name of this namespace on such a file.
+// Returns the kernel's error for a name of this namespace on such a file, or 0.
 static int allowed_in_namespace(const cairn_stat& st, const char* name, bool change) {
   if (starts_with(name, "user.")) {
     if (!S_ISREG(st.mode) && !S_ISDIR(st.mode)) return change ? -EPERM : -ENODATA;
@@ -30,13 +31,14 @@ static int allowed_in_namespace(const cairn_stat& st, const char* name, bool cha
   return -EOPNOTSUPP;
 }
 
-// 0, or what the kernel says to this name on such a file.
+// Returns the kernel's error for this name on such a file, or 0.
 static int allowed(const cairn_stat& st, const char* name, bool change) {
   if (!user_memory::is_text(name, XATTR_NAME_MAX + 1)) return -EFAULT;
   size_t length = strnlen(name, XATTR_NAME_MAX + 1);
   if (length == 0 || length > XATTR_NAME_MAX) return -ERANGE;
   int error = allowed_in_namespace(st, name, change);
-  // A namespace is no name: the directory below would refuse it when the cover is drained.
+  // A namespace alone is refused, because the directory below would refuse it when the cover is
+  // drained.
   bool nameless = strchr(name, '.') == name + length - 1;
   return error == 0 && nameless ? -EINVAL : error;
 }
@@ -47,13 +49,14 @@ static long set(const cairn_stat& st, const char* name, const void* value, size_
   if (error < 0) return error;
   if (!user_memory::is_readable(value, size)) return -EFAULT;
   error = cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
-  // Which modes there are is more than the number of an error can say.
+  // The log names the modes that exist, which the error number cannot.
   if (error == -EINVAL && strcmp(name, CAIRN_DRAIN_ATTRIBUTE) == 0)
     log(Level::kWarning, cairn_last_error());
   return error;
 }
 
-// Gives the program what `read` puts into `size` bytes. The attributes of a file fit one block.
+// Gives the program the text that `read` writes into `size` bytes. The attributes of a file fit one
+// block.
 template <typename Read>
 static long give(void* to, size_t size, Read read) {  // NOLINT(google-runtime-int)
   char text[4096];
@@ -82,10 +85,10 @@ static long drop(const cairn_stat& st, const char* name) {
   return error < 0 ? error : cairn_removexattr(pool, st.ino, st.generation, name);
 }
 
-// Does `ours` on the file that a path names, or `system` on the path that it leads to.
+// Calls `ours` on the file that a path names, or `system` on the path that it leads to.
 template <typename Ours, typename System>
 static long on_path(const char* path, bool follow, Ours ours, System system) {
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
     if (error < 0) return fail(error);
@@ -99,14 +102,14 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
     if (found.outside()) return system(found.path);
     if (found.shared) return fail(-EOPNOTSUPP);
     long done = ours(found.st);
-    if (!looks.again(&done)) return result(done);
+    if (!retry.again(&done)) return result(done);
   }
 }
 
 template <typename Ours>
 static long on_descriptor(const table::Use& use, Ours ours) {
   if ((cairn_file_get_flags(use->file) & O_PATH) != 0) return fail(-EBADF);
-  // They would be those of what stands for it here.
+  // The attributes would be those of the file that stands for it here.
   if (use->shown != 0) return fail(-EOPNOTSUPP);
   cairn_stat st;
   int error = cairn_fstat(use->file, &st);

@@ -10,24 +10,25 @@
 #include "posix/fd/table.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
+#include "posix/names/calls.h"
 #include "posix/names/names.h"
 #include "posix/path/program_file.h"
 #include "posix/path/result.h"
 
 namespace posix::serve {
 
-// In a job on several hosts.
+// Makes a hard link in a job on several hosts.
 static int link_of_job(const Found& source, const Found& target) {
-  // Its record is under one name; an ordinary file of another host has its names there.
+  // A shared file's record has one name. An ordinary file of another host has its names there.
   if (source.shared) return -EXDEV;
-  // What lies in the covered directory is another to all hosts once one of them has changed it.
+  // Once one host changes a file of the covered directory, all hosts see the changed one.
   if (int claimed = S_ISREG(source.st.mode) ? job_names::claim(source) : 0; claimed < 0)
     return claimed;
   return job_names::link(source.st, target);
 }
 
-// The same of an open file. What is claimed is claimed by its name: one whose name nobody knows any
-// more gets no further one.
+// Makes a hard link to an open file. It is claimed by its name, so a file whose name is unknown
+// gets no other name.
 static int link_open_of_job(const table::Use& use, const cairn_stat& st, const Found& target) {
   char path[2 * PATH_MAX];
   Found source;
@@ -59,13 +60,13 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   if (error == 0 && target.slash) error = -ENOENT;
   if (error == 0) error = cairn_fstat(use->file, &st);
   if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
-  // What has lost its last name stays without, and O_EXCL asked for that.
+  // A file that has lost its last name gets no other one. O_EXCL asked for the same.
   int flags = cairn_file_get_flags(use->file);
   bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
   if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
   if (error == 0 && st.nlink > 0) error = may_link(st);
   if (error == 0) {
-    // What was made without a name is this host's.
+    // A file made without a name belongs to this host.
     bool may_lie_below = st.nlink > 0 && S_ISREG(st.mode) && !use->named && job_files::active();
     error = may_lie_below ? link_open_of_job(use, st, target) : job_names::link(st, target);
     if (error == 0 && st.nlink == 0) use->named = true;
@@ -73,14 +74,15 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   return done(error);
 }
 
-// May what was found get this name? 0 or a negative errno.
+// Returns 0 if the file may get this name, or a negative errno.
 static int check(const Found& source, const Found& target) {
   if (source.outside() || source.cover != target.cover) return -EXDEV;
   if (target.slash) return -ENOENT;
   return S_ISDIR(source.st.mode) ? -EPERM : may_link(source.st);
 }
 
-// The kernel's error for a source outside the cover: it is looked up before EXDEV is found.
+// Returns the kernel's error for a source outside the cover: the kernel looks it up before it finds
+// EXDEV.
 static int look_at_source(int dir, const char* path, int flags) {
   struct stat st;
   const int kept = errno;
@@ -133,13 +135,13 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (!job_files::active())
     return done(
         cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
-  Looks looks;
+  StaleRetry retry;
   do {
-    // It was replaced: another one may be one that gets no further name.
+    // The file was replaced: the new one may not be allowed to get another name.
     if (error == -ESTALE) error = find_existing(from_dirfd, from, how, &source);
     if (error == 0) error = check(source, target);
     if (error == 0) error = link_of_job(source, target);
-  } while (looks.again(&error));
+  } while (retry.again(&error));
   return done(error);
 }
 
@@ -167,7 +169,7 @@ int symlink(const char* target, const char* path) {
   return serve::symlinkat(target, AT_FDCWD, path);
 }
 
-// Gives the program a link's text, which `read` puts into a buffer of at most `size` bytes.
+// Gives the program a link's text, which `read` writes into a buffer of at most `size` bytes.
 template <typename Read>
 static ssize_t give_text(char* buffer, size_t size, Read read) {
   char text[PATH_MAX];
@@ -177,7 +179,7 @@ static ssize_t give_text(char* buffer, size_t size, Read read) {
   return error < 0 ? fail(error) : length;
 }
 
-// An empty path: a link that is open itself (O_PATH and O_NOFOLLOW).
+// Reads a link that is open itself (O_PATH and O_NOFOLLOW), for an empty path.
 static ssize_t read_open_link(const table::Use& use, char* buffer, size_t size) {
   cairn_stat st;
   int error = cairn_fstat(use->file, &st);
@@ -188,7 +190,7 @@ static ssize_t read_open_link(const table::Use& use, char* buffer, size_t size) 
   });
 }
 
-// /proc/self/fd/N
+// Reads /proc/self/fd/N.
 static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t size) {
   char path[2 * PATH_MAX];
   long length = fd_path::path_of(use.get(), path, sizeof path);
@@ -200,7 +202,7 @@ static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t 
 }
 
 ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
-  const int most = static_cast<int>(size);  // as the kernel takes it
+  const int most = static_cast<int>(size);  // the kernel takes it as an int
   if (table::is_covered(dir) && most > 0 && user_memory::is_text(path) && path[0] == '\0') {
     table::Use use(dir);
     if (use) return read_open_link(use, buffer, static_cast<size_t>(most));

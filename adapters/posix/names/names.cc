@@ -1,4 +1,4 @@
-// Creating, removing and moving names.
+// Creates, removes and moves names.
 #include "posix/names/names.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "posix/io/open.h"
 #include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
+#include "posix/names/calls.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"
@@ -37,7 +38,7 @@ int check_start(int dir, const char* path, bool may_be_empty) {
 
 int done(int error) { return static_cast<int>(result(error == -ESTALE ? -ENOENT : error)); }
 
-// A name that is to go: its own last component, never what a link says.
+// Finds a name to be removed: the path's last component, never a link's target.
 static int find_removable(int dir, const char* path, Found* found) {
   int error = find_existing(dir, path, kOwnName, found);
   if (error < 0) return error;
@@ -46,13 +47,14 @@ static int find_removable(int dir, const char* path, Found* found) {
   return may_remove(found->parent, found->st);
 }
 
-// "." and "..", and the top of the cover, which is a mount point to the program.
+// Returns true for "." and "..", and for the top of the cover, which is a mount point to the
+// program.
 static bool is_fixed(const Found& found) {
   return strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0 ||
          found.st.ino == found.cover->top;
 }
 
-// The last component, without slashes behind it; its length in *length.
+// Returns the last component, without slashes behind it, and its length in *length.
 static const char* last_component(const char* path, size_t* length) {
   size_t end = strlen(path);
   while (end > 0 && path[end - 1] == '/') --end;
@@ -117,19 +119,19 @@ static int remove_file(Found& found) {
   return error;
 }
 
-// Does `directory` lie below `above`, or is it the same?
+// Returns true if `directory` lies below `above`, or is the same.
 static bool lies_below(cairn_ino directory, cairn_ino above) {
   char path[PATH_MAX];
   const int length = cairn_path_of(pool, above, directory, path, sizeof path);
   return length >= 0 || length == -ERANGE;
 }
 
-// A directory that gets another parent is written to: its ".." changes.
+// A directory that gets another parent must be writable, because its ".." changes.
 static int may_get_parents(const Found& from, const Found& to, bool exchange) {
   if (from.parent == to.parent) return 0;
   const bool moves = S_ISDIR(from.st.mode);
   const bool other_is = to.exists && S_ISDIR(to.st.mode);
-  // Not in the place of something of another kind: what is wrong there the pool says.
+  // The pool returns the error if the replaced file is of another kind.
   if (!exchange && to.exists && moves != other_is) return 0;
   int error = moves ? permitted(from.st, W_OK) : 0;
   if (error == 0 && exchange && other_is) error = permitted(to.st, W_OK);
@@ -142,7 +144,7 @@ static int may_rename(const Found& from, const Found& to, bool exchange) {
     error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
   if (error == 0) error = may_get_parents(from, to, exchange);
   if (error == 0) return 0;
-  // That a directory cannot get into itself is seen before.
+  // A directory cannot move into itself; this check comes first.
   if (S_ISDIR(from.st.mode) && lies_below(to.parent, from.st.ino)) return -EINVAL;
   if (to.exists && S_ISDIR(to.st.mode) && lies_below(from.parent, to.st.ino))
     return exchange ? -EINVAL : -ENOTEMPTY;
@@ -192,7 +194,7 @@ int mkdir(const char* path, mode_t mode) {
   return serve::mkdirat(AT_FDCWD, path, mode);
 }
 
-// What can be made at all; the kernel says so before it looks for the place.
+// Returns the kernel's error for a type that cannot be made. It comes before the lookup.
 static int check_type(mode_t mode) {
   switch (mode & S_IFMT) {
     case 0:
@@ -217,7 +219,7 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
   if (error == 0) {
     mode = type | masked(mode_in(found.parent, mode));
-    const bool is_device = type == S_IFCHR || type == S_IFBLK;  // which no pool takes
+    const bool is_device = type == S_IFCHR || type == S_IFBLK;  // no pool stores devices
     error = is_device ? cairn_mknod(pool, found.parent, found.name, mode)
                       : job_names::mknod(found, mode);
   }
@@ -232,13 +234,13 @@ int mknod(const char* path, mode_t mode, dev_t device) {
 int unlinkat(int dir, const char* path, int flags) {
   if (outside(dir, path)) return real::unlinkat(dir, path, flags);
   if ((flags & ~AT_REMOVEDIR) != 0) return fail(-EINVAL);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_removable(dir, path, &found);
     if (error > 0) return real::unlinkat(found.dir, found.path, flags);
     if (error == 0)
       error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
-    if (!looks.again(&error)) return done(error);
+    if (!retry.again(&error)) return done(error);
   }
 }
 
@@ -254,18 +256,18 @@ int rmdir(const char* path) {
 
 int remove(const char* path) {
   if (outside(path)) return real::remove(path);
-  for (Looks looks;;) {
+  for (StaleRetry retry;;) {
     Found found;
     int error = find_removable(AT_FDCWD, path, &found);
     if (error > 0) return real::remove(found.path);
     if (error == 0)
       error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
-    if (!looks.again(&error)) return done(error);
+    if (!retry.again(&error)) return done(error);
   }
 }
 
 static int rename_found(int from_dirfd, const char* from, int to_dirfd, const char* to,
-                        unsigned flags, Looks* looks) {
+                        unsigned flags, StaleRetry* retry) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
@@ -274,7 +276,7 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
     return fail(-EINVAL);
   if (int wrong = check_start(from_dirfd, from); wrong < 0) return fail(wrong);
   Found source, target;
-  // Where both names lie is looked at before what the first one names, as the kernel does.
+  // Both directories are looked up before the file that the first name leads to, as in the kernel.
   int error = from_outside ? look_outside(from_dirfd, from, false)
                            : find(from_dirfd, from, kOwnName, &source);
   if (error == 0 && !from_outside && source.outside()) {
@@ -285,10 +287,10 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   if (int wrong = check_start(to_dirfd, to); wrong < 0) return fail(wrong);
   int error_to = to_outside ? 0 : find(to_dirfd, to, kOwnName, &target);
   if (error_to < 0 && !(error_to == -ENAMETOOLONG && is_long(to))) return done(error_to);
-  // What the last names are comes before how long they are.
+  // A last name that cannot be changed comes before one that is too long.
   bool dots = names_dot(to, ".") || names_dot(to, "..");
   if (error < 0 && dots) return done((flags & RENAME_NOREPLACE) != 0 ? -EEXIST : -EBUSY);
-  // A last name that is too long is met only now.
+  // A last name that is too long is refused only now.
   if (error < 0) return done(error);
   if (error_to < 0 && !from_outside && !source.exists) return done(-ENOENT);
   if (error_to < 0 && !from_outside && is_fixed(source)) return done(-EBUSY);
@@ -306,15 +308,15 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   }
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   error = rename_covered(source, target, flags);
-  // Moved as any other file from now on.
+  // The shared file became an ordinary one, so the call tries again.
   if (error == job_files::kNowPlain) error = -ESTALE;
-  if (looks->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, looks);
+  if (retry->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, retry);
   return done(error);
 }
 
 int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, unsigned flags) {
-  Looks looks;
-  return rename_found(from_dirfd, from, to_dirfd, to, flags, &looks);
+  StaleRetry retry;
+  return rename_found(from_dirfd, from, to_dirfd, to, flags, &retry);
 }
 
 int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {

@@ -9,13 +9,14 @@
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/descriptor.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 
 namespace posix::fifo_socket {
 
-// The path in a UNIX address; false: not one of the file system, or surely not covered.
+// Reads the path in a UNIX address. Returns false if it is not a path, or surely not covered.
 static bool path_in(const struct sockaddr* address, socklen_t size, char (&path)[128]) {
   constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
   if (address == nullptr || size <= kPath || !active()) return false;
@@ -37,7 +38,7 @@ static bool is_local(int socket) {
   return is_known && domain == AF_UNIX;
 }
 
-// Names have 107 bytes in an address: the folder goes by its descriptor.
+// A name in an address has at most 107 bytes, so the folder is named by its descriptor.
 constexpr char kFolder[] = "/proc/self/fd/";
 
 int Address::stand_for(const cairn_stat& st) {
@@ -64,7 +65,7 @@ void Address::remember_name(const cairn_stat& st) const {
 void Address::made() const {
   if (directory_ < 0) return;
   int before = errno;
-  // As with a FIFO.
+  // The pool has decided who may connect. No other user can enter the folder.
   real::chmod(reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, 0777);
   errno = before;
 }
@@ -126,7 +127,7 @@ int Address::find(int socket, const struct sockaddr* asked, socklen_t length) {
   if (!S_ISSOCK(found.st.mode)) return -ECONNREFUSED;
   if ((error = permitted(found.st, W_OK)) < 0) return error;
   if ((error = stand_for(found.st)) < 0) return error;
-  // One that was bound before the directory was covered is where it was.
+  // A socket that was bound before the directory was covered lies where it was.
   struct stat st;
   if (real::stat(reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, &st) != 0) {
     address = asked;

@@ -1,4 +1,5 @@
-// Addresses of UNIX sockets that are named in the cover, for the kernel and for the program.
+// Translates addresses of UNIX sockets that are named in the cover, for the kernel and for the
+// program.
 #pragma once
 
 #include <sys/socket.h>
@@ -7,20 +8,20 @@
 
 namespace posix::fifo_socket {
 
-// An address that the kernel has filled in, up to `room` bytes: instead of a hidden name, the one
-// that was given to bind.
+// Replaces a hidden name by the one that was given to bind, in an address of up to `room` bytes
+// that the kernel has written.
 void show(struct sockaddr* address, socklen_t room, socklen_t* size);
 
-// A socket's address: if it is a name in the cover, what the kernel is to be given instead.
+// A socket's address. For a name in the cover it is the hidden name, which the kernel gets.
 class Address {
  public:
-  // For bind: makes the name. 0 or a negative errno.
+  // Makes the name, for bind. Returns 0 or a negative errno.
   int make(int socket, const struct sockaddr* address, socklen_t size);
-  // For connect and the like: the name must be a socket's.
+  // Finds the name of a socket, for connect and the like. Returns 0 or a negative errno.
   int find(int socket, const struct sockaddr* address, socklen_t size);
-  // bind has succeeded.
+  // Call it after bind has succeeded.
   void made() const;
-  // bind failed: removes the name.
+  // Removes the name after bind has failed.
   void unmake();
   ~Address();
 

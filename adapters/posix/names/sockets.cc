@@ -1,6 +1,6 @@
-// Sockets that are named in the cover, and descriptors sent through sockets: the receiver can only
-// recognise one whose link names its file, and uses it only if the pool's user has made it and
-// another user has not sent it.
+// Sockets that are named in the cover, and descriptors sent through sockets. The receiver
+// recognises a descriptor only if its link names the file. It uses the file only if the pool's user
+// has made the link and no other user has sent it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,20 @@
 #include "posix/fd/descriptor.h"
 #include "posix/fd/table.h"
 #include "posix/io/open.h"
+#include "posix/names/calls.h"
 #include "posix/names/socket_address.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
 namespace posix {
 
-// If false, the kernel gets the message as it is and returns EFAULT, or an error that it finds
+// If false, the kernel gets the message as it is, and returns EFAULT or an error that it finds
 // earlier.
 static bool can_read(const struct msghdr* message) {
   return message != nullptr && user_memory::is_readable(message, sizeof *message);
 }
 
-// The header of a message in a list, which may lie nowhere.
+// Returns the header of a message in a list, at an address that may be invalid.
 static const struct msghdr* header_in(const struct mmsghdr* messages, unsigned i) {
   static_assert(offsetof(struct mmsghdr, msg_hdr) == 0);
   const auto place = reinterpret_cast<uintptr_t>(messages) + i * sizeof(struct mmsghdr);
@@ -51,7 +52,8 @@ static int number_at(const unsigned char* place) {
 
 constexpr uid_t kUnknown = static_cast<uid_t>(-1);
 
-// The user who has connected the other end; kUnknown: it is not connected to one process.
+// Returns the user who has connected the other end, or kUnknown if it is not connected to one
+// process.
 static uid_t user_at_other_end(int socket) {
   struct ucred peer;
   socklen_t size = sizeof peer;
@@ -61,7 +63,7 @@ static uid_t user_at_other_end(int socket) {
   return known && size == sizeof peer ? peer.uid : kUnknown;
 }
 
-// The user whom the message itself names, where the program has asked for that (SO_PASSCRED).
+// Returns the user whom the message names, if the program has asked for that (SO_PASSCRED).
 static uid_t user_in(const struct msghdr* message) {
   auto* header = const_cast<struct msghdr*>(message);
   for (struct cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr;
@@ -76,9 +78,9 @@ static uid_t user_in(const struct msghdr* message) {
   return kUnknown;
 }
 
-// Has another user sent it? That user may have received it from a process of ours. It stays the
-// kernel's descriptor that it is, and does not stand for a file.
-static bool is_strangers(int socket, const struct msghdr* message) {
+// Returns true if another user has sent the descriptor. That user may have received it from a
+// process of ours. It stays a descriptor of the kernel's and does not stand for a file.
+static bool is_from_another_user(int socket, const struct msghdr* message) {
   for (const uid_t user : {user_at_other_end(socket), user_in(message)}) {
     if (user == kUnknown || pool_owner::is_trusted(user)) continue;
     char text[16];
@@ -93,7 +95,7 @@ static bool is_strangers(int socket, const struct msghdr* message) {
 static void adopt(int fd, int socket, const struct msghdr* message) {
   cairn_file_id id;
   if (!descriptor::read_name(fd, &id) || !descriptor::lies_beside_ours(fd) ||
-      is_strangers(socket, message))
+      is_from_another_user(socket, message))
     return;
   Entry* entry = adopt_file(id, "a file received through a socket is lost: ");
   if (entry == nullptr) return;
@@ -101,7 +103,7 @@ static void adopt(int fd, int socket, const struct msghdr* message) {
   table::drop(entry);
 }
 
-// The kernel, which sees an O_PATH descriptor, would call it closed.
+// Refuses a covered file. The kernel sees an O_PATH descriptor and would call it closed.
 static int no_socket(int fd) {
   table::Use use(fd);
   return use ? fail(is_path(use) ? -EBADF : -ENOTSOCK) : 0;
@@ -181,7 +183,8 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   return send_named(socket, &addressed, flags);
 }
 
-// As the pool's user, where this process can be that: a receiver recognises no other's.
+// Makes the link as the pool's user, if this process can become that user: receivers recognise no
+// other.
 static int make_named(cairn_file* file) {
   const pool_owner::Acting as_owner;
   return descriptor::make_named(file);
@@ -197,8 +200,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   });
   if (!any) return real::sendmsg(socket, message, flags);
 
-  // The same message with named descriptors in the place of ours. The description stays open here,
-  // or the receiver may come too late to adopt it; that is the sender's to see to.
+  // Sends the message with named descriptors in place of ours. The sender must keep the description
+  // open until the receiver has adopted it.
   struct msghdr named = *message;
   named.msg_control = malloc(message->msg_controllen);
   if (named.msg_control == nullptr) return fail(-ENOMEM);
@@ -223,8 +226,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
 
 constexpr unsigned kMostMessages = 1024;  // UIO_MAXIOV: the kernel takes no more
 
-// The kernel sends several in one call, but could be given only one replacement at a time: one
-// after the other, as soon as any needs one.
+// Sends several messages one after the other, as soon as one needs a replacement. The kernel could
+// send them in one call.
 int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   if (!active()) return real::sendmmsg(socket, messages, count, flags);
   if (no_socket(socket) != 0) return -1;
@@ -241,7 +244,7 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
     ssize_t length = serve::sendmsg(socket, header_in(messages, sent), flags);
     if (length < 0 && sent == 0) return -1;
     if (length < 0) {
-      errno = before;  // the next call meets it again
+      errno = before;  // the next call returns it
       break;
     }
     const auto told = static_cast<unsigned>(length);
@@ -255,12 +258,12 @@ static void received(int socket, struct msghdr* message, socklen_t room) {
   fifo_socket::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
   if (message->msg_controllen == 0 || !active()) return;
   descriptors_in(message, [&](const unsigned char* place) {
-    fresh(number_at(place));
+    forget_stale_entry(number_at(place));
     adopt(number_at(place), socket, message);
   });
 }
 
-// A hidden name may be longer than the program's room for one, and would be cut there.
+// The kernel writes the whole hidden name here: it may be longer than the program's buffer.
 ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
   if (no_socket(socket) != 0) return -1;
   if (!active() || !can_read(message)) return real::recvmsg(socket, message, flags);
@@ -300,8 +303,8 @@ int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
   return got;
 }
 
-// A call that tells an address. The kernel's may be longer than the program's room, and would be
-// cut there.
+// Makes a call that returns an address. The kernel writes it into a buffer of ours, because a
+// hidden name may be longer than the program's.
 template <typename Call>
 static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
   socklen_t room;
@@ -333,13 +336,14 @@ int getpeername(int socket, struct sockaddr* address, socklen_t* size) {
 
 int accept(int socket, struct sockaddr* address, socklen_t* size) {
   if (no_socket(socket) != 0) return -1;
-  return shown(address, size, [&](auto... to) { return fresh(real::accept(socket, to...)); });
+  return shown(address, size,
+               [&](auto... to) { return forget_stale_entry(real::accept(socket, to...)); });
 }
 
 int accept4(int socket, struct sockaddr* address, socklen_t* size, int flags) {
   if (no_socket(socket) != 0) return -1;
   return shown(address, size,
-               [&](auto... to) { return fresh(real::accept4(socket, to..., flags)); });
+               [&](auto... to) { return forget_stale_entry(real::accept4(socket, to..., flags)); });
 }
 
 ssize_t recvfrom(int socket, void* buffer, size_t size, int flags, struct sockaddr* address,

@@ -8,6 +8,7 @@
 #include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/fifo_socket.h"
 #include "posix/path/lookup.h"
 #include "posix/path/result.h"
@@ -26,8 +27,8 @@ static struct timespec timespec_of(int64_t ns) {
           static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
 }
 
-// One size for all directories: it would grow when one is listed for the first time, and tar takes
-// what has grown since it looked for changed.
+// All directories show one size. A real size would grow when one is listed for the first time, and
+// tar stores files that have grown since it examined them as changed.
 static uint64_t size_of(const cairn_stat& from) {
   constexpr uint64_t kDirectory = 4096;
   return S_ISDIR(from.mode) ? kDirectory : from.size;
@@ -77,7 +78,7 @@ static void fill(const cairn_stat& from, struct statx* st) {
   st->stx_dev_minor = minor(engine::device_number());
 }
 
-// What an open file shows.
+// Writes the state that an open file shows.
 static int state_of(const table::Use& use, cairn_stat* st) {
   int error = cairn_fstat(use->file, st);
   if (__builtin_expect(use->shown != 0, 0)) {
@@ -87,7 +88,8 @@ static int state_of(const table::Use& use, cairn_stat* st) {
   return error;
 }
 
-// The state of what (dir, path, flags) names; 1: outside, and found says what to ask the system.
+// Writes the state of the file that (dir, path, flags) names. Returns 1 if the path leads outside;
+// `found` has the path for the system then.
 static int state_of(int dir, const char* path, int flags, Found* found, cairn_stat* st,
                     unsigned user = 0) {
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
@@ -120,8 +122,8 @@ static bool outside_at(int dir, const char* path, int flags) {
   return outside(dir, path);
 }
 
-// Kernels from 6.11 on take a null path with AT_EMPTY_PATH as an empty one. The descriptor that the
-// kernel knows tells whether this one does.
+// Kernels from 6.11 on take a null path with AT_EMPTY_PATH as an empty one. The call tests whether
+// this kernel does, by a descriptor that the kernel knows.
 static const char* empty_if_none(int dir, const char* path, int flags) {
   if (path != nullptr || (flags & AT_EMPTY_PATH) == 0 || !active()) return path;
   struct stat st;
@@ -145,10 +147,10 @@ static int show(const cairn_stat& state, Shown* st) {
 
 namespace serve {
 
-// Flags are looked at before what they are for.
+// Flags are checked before the file.
 static bool unknown(int flags, int known) { return (flags & ~known) != 0; }
 
-// Of a path that may be covered.
+// Serves stat for a path that may be covered.
 static int stat_at(int dir, const char* path, struct stat* st, int flags) {
   if (unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
     return fail(-EINVAL);
@@ -173,7 +175,7 @@ int lstat(const char* path, struct stat* st) {
   return outside(path) ? real::lstat(path, st) : stat_at(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
-// The C library's own asks the system by itself.
+// The C library's own calls the system directly.
 key_t ftok(const char* path, int project) {
   if (outside(path)) return real::ftok(path, project);
   struct stat st;

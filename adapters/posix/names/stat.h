@@ -1,4 +1,4 @@
-// What stat shows of a Cairn file.
+// Converts the state of a Cairn file to what stat shows.
 #pragma once
 
 #include <sys/stat.h>

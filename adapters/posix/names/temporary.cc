@@ -1,9 +1,11 @@
-// mkstemp and its family: the C library's own open the file inside it.
+// mkstemp and its family: the C library's own open the file by an internal function.
 #include <string.h>
 #include <sys/random.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/io/calls.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/result.h"
 
@@ -11,7 +13,7 @@ namespace posix {
 
 constexpr int kAttempts = 1000;
 
-// The six X that the name ends in, before the suffix; nullptr: there are none.
+// Returns the six X before the suffix at the end of the name, or null if it has none.
 static char* pattern_of(char* name, int suffix) {
   size_t length = strlen(name);
   if (suffix < 0 || length < static_cast<size_t>(suffix) + 6) return nullptr;
@@ -31,7 +33,7 @@ static void fill(char* pattern) {
   for (int i = 0; i < 6; ++i, bits /= 62) pattern[i] = kLetters[bits % 62];
 }
 
-// Tries names until `make` succeeds or fails for another reason than that the name is taken.
+// Tries names until `make` succeeds, or fails for another reason than that the name is taken.
 template <typename Make>
 static int try_names(char* name, int suffix, Make make) {
   char* pattern = pattern_of(name, suffix);

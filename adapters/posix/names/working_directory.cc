@@ -1,4 +1,4 @@
-// chdir, getcwd, and realpath, which starts from it.
+// chdir and getcwd, and realpath, which starts from the working directory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "posix/credentials/permission.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
+#include "posix/names/calls.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/path/lookup.h"
@@ -21,7 +22,7 @@ static int enter(Cover* cover, const cairn_stat& st) {
   return error == 0 ? cwd::enter(cover, st.ino, st.generation) : error;
 }
 
-// The absolute path of what a path inside the cover names.
+// Writes the absolute path of the file that a path inside the cover names.
 static long resolve(const Found& found, char* path, size_t capacity) {
   if (S_ISDIR(found.st.mode)) return fd_path::path_of(found.cover, found.st.ino, path, capacity);
   long length = fd_path::path_of(found.cover, found.parent, path, capacity);
@@ -38,7 +39,7 @@ namespace serve {
 
 int chdir(const char* path) {
   if (!outside(path)) {
-    for (Looks looks;;) {
+    for (StaleRetry retry;;) {
       Found found;
       int error = find_existing(AT_FDCWD, path, 0, &found);
       if (error < 0) return fail(error);
@@ -49,7 +50,7 @@ int chdir(const char* path) {
         return moved;
       }
       error = enter(found.cover, found.st);
-      if (!looks.again(&error)) return static_cast<int>(result(error));
+      if (!retry.again(&error)) return static_cast<int>(result(error));
     }
   }
   int moved = real::chdir(path);
@@ -113,7 +114,7 @@ char* getwd(char* buffer) {
 
 char* current_directory_name() {
   if (!active() || cwd::where() != cwd::Where::kCovered) return real::get_current_dir_name();
-  // PWD, if it says the same with links.
+  // PWD is returned if it leads to the same directory, perhaps through links.
   const char* shown = getenv("PWD");
   struct stat here, there;
   if (shown != nullptr && serve::stat(".", &here) == 0 && serve::stat(shown, &there) == 0 &&

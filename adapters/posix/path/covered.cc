@@ -15,7 +15,7 @@ static bool starts_with(const char* text, const char* prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-// A ".." component, or what looks like one.
+// Returns true if the path has a ".." component, or one that begins so.
 static bool climbs(const char* path) {
   return (path[0] == '.' && path[1] == '.') || strstr(path, "/..") != nullptr;
 }
@@ -25,15 +25,16 @@ static bool may_name_descriptor(const char* path) {
          (starts_with(path, "/proc/") && strstr(path + 6, "/fd/") != nullptr);
 }
 
-// Whether `path` could be covered, compared with the name of a cover from where the path starts.
+// Returns true if `path` may be covered. `cover` is the cover's path, from the directory where
+// `path` starts.
 static bool may_reach(const char* path, const char* cover) {
   size_t same = 0;
   while (cover[same] != '\0' && path[same] == cover[same]) ++same;
-  // An ancestor, what is covered, or "//" or "/." before the difference.
+  // The path is an ancestor's, or covered, or differs after "/" or at a ".".
   return path[same] == '\0' || path[same] == '/' || path[same] == '.';
 }
 
-// From a working directory that lies above a cover.
+// Asks the same from a working directory that lies above a cover.
 static bool may_reach_from_cwd(const char* path) {
   const char* from = cwd::path();
   if (from == nullptr) return true;
@@ -75,8 +76,9 @@ static Cover* cover_at(const char* folded, size_t length) {
   return nullptr;
 }
 
-// Folds components of `rest` onto the absolute path in `folded` until a cover is reached.
-// Returns the cover with *left behind its name; nullptr: none, and `folded` is the whole.
+// Folds components of `rest` onto the absolute path in `folded` until a cover is reached. Returns
+// the cover, and in `*left` the rest of the path. Returns null if there is none; `folded` is the
+// whole path then.
 static Cover* fold(char* folded, size_t capacity, const char* rest, const char** left) {
   size_t length = strlen(folded);
   while (length > 1 && folded[length - 1] == '/') folded[--length] = '\0';
@@ -88,7 +90,7 @@ static Cover* fold(char* folded, size_t capacity, const char* rest, const char**
       while (length > 1 && folded[length - 1] != '/') --length;
       if (length > 1) --length;
     } else if (name != 1 || rest[0] != '.') {
-      if (length + name + 2 > capacity) return nullptr;  // too long for the kernel as well
+      if (length + name + 2 > capacity) return nullptr;  // too long for the kernel, too
       if (length > 1) folded[length++] = '/';
       memcpy(folded + length, rest, name);
       length += name;
@@ -102,7 +104,7 @@ static Cover* fold(char* folded, size_t capacity, const char* rest, const char**
   }
 }
 
-// /proc/self/fd/N and its other names, if N is a Cairn file.
+// Returns N if the path is /proc/self/fd/N, or another name of it, and N is a Cairn file; else -1.
 static int descriptor_named(const char* folded) {
   if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(folded))
     return -1;
@@ -123,8 +125,8 @@ static int descriptor_named(const char* folded) {
   return table::is_covered(static_cast<int>(fd)) ? static_cast<int>(fd) : -1;
 }
 
-// /proc/self/fd/N/..., if N is an open directory of ours.
-static bool below_descriptor(const char* path, Spot* spot) {
+// Locates /proc/self/fd/N/..., if N is an open directory of ours.
+static bool below_descriptor(const char* path, CoveredPath* spot) {
   if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(path))
     return false;
   const char* below = strstr(path, "/fd/");
@@ -144,7 +146,7 @@ static bool below_descriptor(const char* path, Spot* spot) {
   return true;
 }
 
-// The absolute path that relative ones start from, into `text`.
+// Writes the absolute path where relative paths start.
 static int base_path(int dir, char* text, size_t capacity) {
   if (dir == AT_FDCWD) {
     const char* path = cwd::path();
@@ -155,12 +157,12 @@ static int base_path(int dir, char* text, size_t capacity) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
   ssize_t length = real::readlink(link, text, capacity - 1);
-  if (length < 0 || text[0] != '/') return -ENOTDIR;  // the real call says what is wrong
+  if (length < 0 || text[0] != '/') return -ENOTDIR;  // the system's call returns the error
   text[length] = '\0';
   return 0;
 }
 
-int locate(int dir, const char* path, Spot* spot) {
+int locate(int dir, const char* path, CoveredPath* spot) {
   int before = errno;
   spot->cover = nullptr;
   spot->dir = 0;

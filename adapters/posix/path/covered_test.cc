@@ -1,4 +1,4 @@
-// Is a path ours? Decided without a pool, by the names of covered directories alone.
+// Decides whether a path is covered: without a pool, by the names of covered directories alone.
 #include "posix/path/covered.h"
 
 #include <fcntl.h>
@@ -72,9 +72,9 @@ class CoveredTest : public testing::Test {
     return fd;
   }
 
-  // What is left to walk in the cover, or "outside".
+  // Returns the rest to walk in the cover, or "outside".
   static std::string left(int dir, const std::string& path) {
-    Spot spot;
+    CoveredPath spot;
     EXPECT_EQ(locate(dir, path.c_str(), &spot), 0);
     if (spot.cover == nullptr) return "outside";
     EXPECT_EQ(spot.cover, &covers[0]);
@@ -83,7 +83,7 @@ class CoveredTest : public testing::Test {
   }
   static std::string left(const std::string& path) { return left(AT_FDCWD, path); }
   static int descriptor_of(const std::string& path) {
-    Spot spot;
+    CoveredPath spot;
     EXPECT_EQ(locate(AT_FDCWD, path.c_str(), &spot), 0);
     EXPECT_EQ(spot.cover, nullptr);
     return spot.descriptor;
@@ -139,7 +139,7 @@ TEST_F(CoveredTest, StartsRelativePathsFromTheWorkingDirectory) {
 
 TEST_F(CoveredTest, StartsFromADirectoryOfThePool) {
   const int directory = open_ours(Kind::kDirectory, 7);
-  Spot spot;
+  CoveredPath spot;
   ASSERT_EQ(locate(directory, "../a", &spot), 0);
   EXPECT_EQ(spot.cover, &covers[0]);
   EXPECT_EQ(spot.dir, 7U);
@@ -152,7 +152,7 @@ TEST_F(CoveredTest, StartsFromADirectoryOfThePool) {
 
 TEST_F(CoveredTest, WalksFromNoFile) {
   const int file = open_ours(Kind::kFile, 7);
-  Spot spot;
+  CoveredPath spot;
   EXPECT_EQ(locate(file, "a", &spot), -ENOTDIR);
   EXPECT_EQ(locate(file, "", &spot), -ENOENT);
 }
@@ -200,7 +200,7 @@ TEST_F(CoveredTest, KnowsTheNamesOfDescriptors) {
 TEST_F(CoveredTest, WalksFromADescriptorsName) {
   const int directory = open_ours(Kind::kDirectory, 9);
   const std::string path = "/proc/self/fd/" + std::to_string(directory) + "//a/b";
-  Spot spot;
+  CoveredPath spot;
   ASSERT_EQ(locate(AT_FDCWD, path.c_str(), &spot), 0);
   EXPECT_EQ(spot.cover, &covers[0]);
   EXPECT_EQ(spot.dir, 9U);
@@ -227,7 +227,7 @@ TEST_F(CoveredTest, CoversNothingBelowTooLongAPath) {
 
 TEST_F(CoveredTest, LeavesErrnoAsItIs) {
   const int theirs = open_directory("/");
-  Spot spot;
+  CoveredPath spot;
   for (const int dir : {AT_FDCWD, theirs, 12345}) {
     errno = EDOM;
     EXPECT_EQ(locate(dir, "a", &spot), 0);
@@ -235,7 +235,7 @@ TEST_F(CoveredTest, LeavesErrnoAsItIs) {
   }
 }
 
-// outside() is the quick answer: it must not say so of a path that locate() finds covered.
+// outside() is fast. It must return false for every path that locate() finds covered.
 TEST_F(CoveredTest, NeverSaysOutsideOfWhatIsCovered) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -251,7 +251,7 @@ TEST_F(CoveredTest, NeverSaysOutsideOfWhatIsCovered) {
       std::string path = random() % 2 == 0 ? "" : random() % 2 == 0 ? "/" : base_ + "/";
       for (auto length = random() % 8; length > 0; --length)
         path += parts[random() % parts.size()] + (random() % 2 == 0 ? "/" : "");
-      Spot spot;
+      CoveredPath spot;
       ASSERT_EQ(locate(AT_FDCWD, path.c_str(), &spot), 0);
       if (spot.cover == nullptr) continue;
       ++covered;

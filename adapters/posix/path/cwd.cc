@@ -13,9 +13,9 @@
 namespace posix::cwd {
 
 static std::atomic<Where> state{Where::kUnknown};
-static char kernel_path[PATH_MAX];  // outside
+static char kernel_path[PATH_MAX];  // if outside
 static Current covered_place;
-static cairn_file* pin;  // keeps the directory's inode, should it be removed
+static cairn_file* pin;  // keeps the directory's inode after it is removed
 static char inherited_path[PATH_MAX];
 static cairn_ino inherited_ino;
 
@@ -29,7 +29,7 @@ static Cover* cover_of(const char* path) {
   return nullptr;
 }
 
-// The kernel's directory lies in the covered one: its place in the pool is meant.
+// Enters the pool's directory in place of the kernel's, which lies in the covered one.
 static void enter_by_path(Cover* cover, const char* path) {
   cairn_ino ino = 0;
   int joined = join(cover);
@@ -57,8 +57,8 @@ static void enter_by_path(Cover* cover, const char* path) {
   }
 }
 
-// One thread finds out where the process is. Another one that looked for itself meanwhile would ask
-// the kernel, which knows nothing of what was inherited, and take a covered directory for one
+// One thread finds out where the process is, and others wait. Only the first one knows what was
+// inherited. The kernel does not, so a second thread would take a covered directory for one
 // outside.
 static pthread_mutex_t finding_out = PTHREAD_MUTEX_INITIALIZER;
 
@@ -142,11 +142,11 @@ int enter(Cover* cover, cairn_ino ino, uint64_t generation) {
   return 0;
 }
 
-// "device:inode:ours:path": the first two are the kernel's directory, to know that nobody moved
-// since.
+// Writes "device:inode:ours:path". Device and inode are the kernel's directory, by which inherit()
+// sees whether the process has moved since.
 size_t describe(char* text, size_t capacity) {
   Still still;
-  // What was inherited and not looked at goes on as it is.
+  // An inherited directory that was not used yet is passed on as it is.
   bool untouched = inherited_path[0] != '\0';
   if (!untouched && (state.load() != Where::kCovered || covered_place.ino == 0)) return 0;
   const char* path = untouched ? inherited_path : covered_place.cover->path;

@@ -1,8 +1,9 @@
 // The working directory.
 //
-// While it is covered, the kernel's working directory is an empty directory that has been removed:
-// a call with a relative path that does not come through us finds nothing there, instead of acting
-// on what lies below the cover. Who is started from us learns the real one from CAIRN_CWD.
+// While it is covered, the kernel's working directory is an empty directory that has been removed.
+// A relative path in a call that does not come through this library finds nothing there, and never
+// a file below the cover. Programs started from this process get the covered directory by
+// CAIRN_CWD.
 #pragma once
 
 #include <stddef.h>
@@ -20,7 +21,7 @@ struct Current {
   cairn_ino ino;
 };
 
-// While it lives, no thread is finding out where the process is, nor does a handler run here.
+// While it lives, no other thread asks where the process is, and no handler runs in this thread.
 class Still {
  public:
   Still();
@@ -32,26 +33,27 @@ class Still {
   Inside inside_;
 };
 
-// Cheap; asks the kernel after a change, and leaves the kernel's directory if that is covered: not
-// between describe() and the start of a program.
+// Tells where the process is. Fast; asks the kernel after a change. If the kernel's directory is
+// covered, the process leaves it. So it must not be called between describe() and the start of a
+// program.
 Where where();
-// The same question, and nothing is left.
+// Tells whether the directory is covered. The process does not leave it.
 bool is_covered();
-// The kernel's path, if outside; nullptr if it has none.
+// Returns the kernel's path if the directory is outside, or null if it has none.
 const char* path();
-// If covered.
+// Returns the directory, if covered.
 Current current();
 
-// The working directory is now somewhere outside (after a real chdir).
+// Call it after a real chdir to a directory outside.
 void moved_outside();
-// Enters a directory of ours, if its number still means that of this generation (0: any). 0 or a
+// Enters a directory of ours, if the inode still has this generation (0: any). Returns 0 or a
 // negative errno.
 int enter(Cover* cover, cairn_ino ino, uint64_t generation);
 
-// For a program about to be started: "CAIRN_CWD=..." into text if the directory is covered; its
-// length.
+// Writes "CAIRN_CWD=..." for a program about to be started, if the directory is covered. Returns
+// the length, or 0.
 size_t describe(char* text, size_t capacity);
-// At start, with the value of CAIRN_CWD.
+// Reads the value of CAIRN_CWD, at the start.
 void inherit(const char* value);
 
 }  // namespace cwd

@@ -20,7 +20,8 @@ void special_name(const cairn_stat& st, char* text, size_t capacity, const char*
            static_cast<unsigned long long>(st.generation), addition);
 }
 
-// The pool removes this folder with itself. A process that has changed its user opened it before.
+// The pool removes this folder with itself. A process that has changed its user opened it before
+// the change.
 int open_folder() {
   int before = errno;
   char path[PATH_MAX];
@@ -48,7 +49,7 @@ int open_fifo(const cairn_stat& st, int flags) {
   special_name(st, name, sizeof name);
   int fd = -1;
   const bool made = real::mknodat(folder.fd(), name, S_IFIFO | 0600, 0) == 0;
-  // The pool has been asked whether the caller may open it; nobody else gets into the folder.
+  // The pool has decided that the caller may open it. No other user can enter the folder.
   if (made) real::fchmodat(folder.fd(), name, 0666, 0);
   if (made || errno == EEXIST)
     fd = real::openat(folder.fd(), name, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), 0);

@@ -15,13 +15,13 @@ constexpr int kMostLinks = 40;
 
 constinit std::atomic<const JobNames*> names_of_job{nullptr};
 
-// The walk met an absolute link, or left the cover by "..": `rest` says where it goes on.
+// Continues a walk that met an absolute link, or left the cover by "..", at `rest`.
 static int go_on(Found* found, const char* rest, bool slash) {
   char composed[2 * PATH_MAX];
   const Cover* cover = found->spot.cover;
   size_t length = 0;
   if (rest[0] != '/') {
-    // "../...": out of the cover's top, so on from the directory that it lies in.
+    // "../..." leads out of the cover's top, so the walk continues in the directory above it.
     if (strncmp(rest, "..", 2) == 0) rest += 2;
     length = cover->length;
     memcpy(composed, cover->path, length);
@@ -35,7 +35,7 @@ static int go_on(Found* found, const char* rest, bool slash) {
   composed[length] = '\0';
   int error = locate(AT_FDCWD, composed, &found->spot);
   if (error < 0) return error;
-  // spot.path points into `composed`.
+  // The located path points into `composed`.
   const char* kept = found->spot.path;
   size_t size = strlen(kept) + 1;
   memcpy(found->spot.text, kept, size);
@@ -43,7 +43,7 @@ static int go_on(Found* found, const char* rest, bool slash) {
   return 0;
 }
 
-// The same, where the walk's start is all there is.
+// Continues such a walk at its own start, which is the root for it.
 static int start_anew(Found* found, const char* rest, bool slash) {
   if (rest[0] != '/' && strncmp(rest, "..", 2) == 0) rest += 2;
   rest += strspn(rest, "/");
@@ -54,7 +54,7 @@ static int start_anew(Found* found, const char* rest, bool slash) {
   return 0;
 }
 
-// The cover has ended: the same place, by its name in the system.
+// The cover has ended: leads to the same file by its name in the system.
 static int lead_outside(Found* found) {
   char composed[2 * PATH_MAX];
   int length =
@@ -67,8 +67,9 @@ static int lead_outside(Found* found) {
   return 0;
 }
 
-// No component but the last may be a link: `*start` and `*path` become the last one's. ".." at the
-// top stays there. -EXDEV: one leads out of it, and the walk goes on with `outside`.
+// Walks all components but the last, none of which may be a link. `*start` and `*path` become the
+// last one's. ".." at the top stays there if `in_root`. Else returns -EXDEV, and `outside` is the
+// rest of the path.
 static int pass_directories(cairn_ino top, cairn_search search, bool in_root, cairn_ino* start,
                             char** path, char* outside, size_t capacity) {
   while (char* slash = strchr(*path, '/')) {
@@ -91,7 +92,7 @@ static int pass_directories(cairn_ino top, cairn_search search, bool in_root, ca
 }
 
 static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
-  const Spot& spot = found->spot;
+  const CoveredPath& spot = found->spot;
   char path[2 * PATH_MAX];
   size_t length = strlen(spot.path);
   if (length >= PATH_MAX) return -ENAMETOOLONG;
@@ -130,7 +131,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   if (error == -ENOENT && found->parent != 0) error = 0;
   if (error < 0) return error;
   size_t name = strlen(rest);
-  // A link's text ended in "/".
+  // The text of a link ended in "/".
   if (name > 1 && rest[name - 1] == '/') {
     rest[--name] = '\0';
     found->slash = true;
@@ -150,25 +151,25 @@ int find_self_exe() {
   return same ? 0 : -ENOENT;
 }
 
-// The file, as the place that a name of /proc/self/exe leads to. False: it has lost its path, and
-// the copy must do.
-static bool follow_self_exe(Spot* spot) {
+// Locates the running program's file for a name of /proc/self/exe. Returns false if the file has
+// lost its path: then the name leads to the copy.
+static bool follow_self_exe(CoveredPath* spot) {
   if (!self_exe::is_named(spot->path) || find_self_exe() < 0) return false;
-  // What is left to walk is a part of own.path, which stays.
+  // The rest to walk points into own.path, which stays.
   return locate(AT_FDCWD, self_exe::own.path, spot) == 0 && spot->cover != nullptr;
 }
 
 int find(int dir, const char* path, unsigned flags, Found* found) {
-  // The kernel measures what it is given, and does so before anything else.
+  // The kernel checks the length of a path before all else.
   if (strnlen(path, PATH_MAX) == PATH_MAX) return -ENAMETOOLONG;
   int error = locate(dir, path, &found->spot);
   if (error < 0) return error;
-  // An absolute path says what it says; its walk does not need `dir`.
+  // An absolute path does not need `dir`.
   found->dir = dir;
-  constexpr int kMostLooks = 100;
-  int looks = 0;
+  constexpr int kMostAttempts = 100;
+  int attempts = 0;
   for (int links = 0; links <= kMostLinks; ++links) {
-    Spot& spot = found->spot;
+    CoveredPath& spot = found->spot;
     found->cover = spot.cover;
     found->path = spot.path;
     found->descriptor = spot.descriptor;
@@ -187,7 +188,7 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     const JobNames* names = names_of_job.load(std::memory_order_acquire);
     if (error == 0 && __builtin_expect(names != nullptr, 0)) {
       error = names->look(found);
-      if (error == 0 && names->came_here(*found) && ++looks < kMostLooks) {
+      if (error == 0 && names->came_here(*found) && ++attempts < kMostAttempts) {
         --links;
         continue;
       }

@@ -1,5 +1,5 @@
-// From a path to what it names: coverage, the walk in the pool, symbolic links that leave the cover
-// and come back.
+// Looks up paths: decides whether they are covered, walks in the pool, and follows symbolic links
+// that leave the cover and come back.
 #pragma once
 
 #include <atomic>
@@ -9,63 +9,65 @@
 namespace posix {
 
 struct Found {
-  Cover* cover = nullptr;  // nullptr: outside; make the real call with dir and path
+  Cover* cover = nullptr;  // null: outside; make the real call with dir and path
   int dir = AT_FDCWD;
   const char* path = nullptr;
-  int descriptor = -1;  // outside, and the path names this open Cairn file
+  int descriptor = -1;  // outside: the open Cairn file that the path names
 
-  bool exists = false;   // inside
-  bool shared = false;   // and several nodes write it: `st` is no inode's of the pool (job_files.h)
-  bool in_pool = false;  // which has a file of this name too
-  bool slash = false;    // the path ended in '/', so only a directory will do
+  bool exists = false;   // inside: the fields from here on count
+  bool shared = false;   // several nodes write it: `st` is not an inode of the pool (job_files.h)
+  bool in_pool = false;  // the pool has a file of this name, too
+  bool slash = false;    // the path ended in '/', so it must be a directory
   cairn_stat st;         // if it exists
   cairn_ino parent = 0;
   char name[NAME_MAX + 2];  // in parent; "." if the path names the walk's start itself
 
-  Spot spot;
+  CoveredPath spot;
 
   bool outside() const { return cover == nullptr; }
 };
 
-// Besides CAIRN_NOFOLLOW: the name itself is meant, also if "/" follows it (mkdir, unlink, rename,
-// ...). What is there need not be a directory then.
+// The call acts on the name itself, also if "/" follows it (mkdir, unlink, rename, ...). The file
+// need not be a directory then. Includes CAIRN_NOFOLLOW.
 constexpr unsigned kOwnName = 1U << 31 | CAIRN_NOFOLLOW;
 
-// Directories are searched as the real user (access); else as the effective one.
+// The real user must be allowed to search the directories (access), else the effective one.
 constexpr unsigned kRealUser = 1U << 30;
 
-// openat2's ways, from a directory of ours: -EXDEV for what leads out of it; what would lead out of
-// it starts from it anew; -ELOOP for a symbolic link, the last component too unless CAIRN_NOFOLLOW.
+// Flags of openat2, for a path from a directory of ours. kBeneath: -EXDEV if the path leads out of
+// it. kInRoot: a path that leads out of it starts at it again. kNoLinks: -ELOOP for a symbolic
+// link; for the last component only without CAIRN_NOFOLLOW.
 constexpr unsigned kBeneath = 1U << 29;
 constexpr unsigned kInRoot = 1U << 28;
 constexpr unsigned kNoLinks = 1U << 27;
 
-// flags: CAIRN_NOFOLLOW or kOwnName, kRealUser, and how openat2 resolves. 0 when the path leads
-// outside, exists, or only its last component is missing (found->exists tells); else a negative
-// errno.
+// Finds a file. `flags`: CAIRN_NOFOLLOW or kOwnName, kRealUser, and the flags of openat2. Returns 0
+// if the path leads outside, exists, or lacks only its last component (found->exists is false
+// then), else a negative errno.
 int find(int dir, const char* path, unsigned flags, Found* found);
-// The same, where what is missing is an error: -ENOENT.
+// Finds a file that must exist: returns -ENOENT if its last component is missing.
 int find_existing(int dir, const char* path, unsigned flags, Found* found);
 
-// Does the path of the running program's file (self_exe.h) still lead to that file? 0 or a negative
-// errno.
+// Returns 0 if the path of the running program's file (self_exe.h) still leads to that file, else a
+// negative errno.
 int find_self_exe();
 
-// Files that only other nodes have. While this process is one of a job on several hosts, find()
-// asks for them.
+// Files that only other nodes have. find() asks for them while this process belongs to a job on
+// several hosts.
 struct JobNames {
-  // After a walk: `found` is the shared file, if there is one of the name. 0 or a negative errno.
+  // Called after a walk. Makes `found` the shared file, if there is one of the name. Returns 0 or a
+  // negative errno.
   int (*look)(Found* found);
-  // Another node had it when the pool was looked at, and none when the others were asked: it has
-  // come here between the two.
+  // Returns true if the file moved to this node between the two looks: another node had it when the
+  // pool was read, and no node when the others were asked.
   bool (*came_here)(const Found& found);
 };
 extern constinit std::atomic<const JobNames*> names_of_job;  // null: there is no job
 
-// A call finds something and does something to it, which says -ESTALE if that was replaced in
-// between: its number means another file then, or none. Nobody who renames files over others is to
-// be seen at that, so the call looks again.
-class Looks {
+// Repeats a lookup whose file was replaced before the call could act on it: the call returns
+// -ESTALE, as the inode is another file's then. A rename over the file must not be visible to
+// callers, so they look it up again.
+class StaleRetry {
  public:
   template <typename Result>
   bool again(Result* result) {

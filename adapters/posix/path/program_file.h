@@ -1,8 +1,8 @@
 // The running program's own file.
 //
 // A program that lies in a cover runs from a copy in memory (program.cc), and the kernel's
-// /proc/self/exe leads to that copy. Programs find by it what was installed beside them, and start
-// themselves again: for the program itself it leads to the file that was copied.
+// /proc/self/exe leads to the copy. Programs use it to find files that were installed beside them,
+// and to start themselves again. So for the program itself, it leads to the file that was copied.
 #pragma once
 
 #include <limits.h>
@@ -13,9 +13,10 @@
 
 namespace posix::program_file {
 
-// What readlink says of it: its path, with " (deleted)" if that names another file by now, or none.
+// Reads the link /proc/self/exe: the file's path, with " (deleted)" if that names another file now,
+// or none.
 ssize_t read_link(char* buffer, size_t size);
-// What is about to be run, by the name under which it was found.
+// A file about to be run, by the name under which it was found.
 struct File {
   const Cover* cover;
   cairn_ino parent;
@@ -23,12 +24,12 @@ struct File {
   cairn_ino ino;
   uint64_t generation;
 };
-// For the program about to be started from `copy`, a descriptor: "CAIRN_PROGRAM=..." into text; ""
-// if it cannot be said.
+// Writes "CAIRN_PROGRAM=..." for the program about to be started from the descriptor `copy`, or ""
+// if the path is too long.
 constexpr size_t kMostText = PATH_MAX + 96;
 void describe(const File& file, int copy, char* text, size_t capacity);
-// `environment` with that text, in room of environment_room() pointers. Programs that do not know
-// us get none.
+// Returns `environment` with that text, in `room` of environment_room() pointers. Returns it
+// unchanged for a program without this library.
 char* const* environment(char* const* from, char* text, char** room);
 size_t environment_room(char* const* from);
 

@@ -14,7 +14,7 @@
 namespace posix {
 
 int refuse(const char* call, const char* path, int error) {
-  // Names are string literals of ours: their addresses tell them apart.
+  // Calls are string literals of ours, so their addresses tell them apart.
   static std::atomic<const char*> said[64];
   for (auto& slot : said) {
     const char* seen = slot.load(std::memory_order_relaxed);
@@ -36,7 +36,7 @@ int refuse_descriptor(const char* call, int fd, int error) {
 }
 
 int fail(long negative_errno) {
-  // What no program expects of the call that it made, and of which it would not tell the reason.
+  // No program expects this error of its call, or would report the reason.
   if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr) {
     if (pool_owner::used_up) {
       log_few("covered files cannot be reached: this process, or one that it descends from, ",

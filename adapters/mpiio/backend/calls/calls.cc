@@ -121,10 +121,12 @@ int Error_string(int code, char* text, int* length) {
     return raise(fh, serve::own(*file, STRIP arguments));   \
   }
 #define CALL(name, parameters, arguments) ENTRY(name, name, parameters, arguments)
+#define SMALL CALL
 #define LARGE(name, parameters, arguments) ENTRY(name##_c, name, parameters, arguments)
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
 
 }  // namespace entry
@@ -141,10 +143,12 @@ struct Known {
 const Known known[] = {
 #define PLAIN(name, parameters, arguments) KNOWN(name)
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) KNOWN(name##_c)
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
+#undef SMALL
 #undef LARGE
 };
 
@@ -175,12 +179,13 @@ extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio
   if (std::strcmp(from->version, CAIRN_VERSION) != 0 ||
       from->engine->size != sizeof(engine::ApiTable) ||
       from->paths->size != sizeof(engine::Paths)) {
-    *why = "its version differs from that of libcairn_posix.so";
+    *why = "its version differs from that of libcairn_posix.so; install both from one build";
     return nullptr;
   }
   mpiio::host = from;
 #define PLAIN(name, parameters, arguments) mpiio::look_up(mpiio::real::name, #name);
 #define CALL PLAIN
+#define SMALL PLAIN
 #define LARGE(name, parameters, arguments) mpiio::look_up(mpiio::real::name##_c, #name "_c");
 #include "mpiio/calls.def"
   for (auto& function : mpiio::real::Register_datarep_c)

@@ -7,8 +7,8 @@
 #include "mpiio/backend/datatype/layout_of.h"
 #include "mpiio/backend/file/access.h"
 #include "mpiio/backend/file/collective_writes.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -26,25 +26,41 @@ Data data(Direction direction, const void* buffer, MPI_Count count, MPI_Datatype
   return {direction, const_cast<void*>(buffer), count, datatype};
 }
 
-int refuse(const File& file, int error_class, const char* why) {
+int refuse(const File& file, int error_class, const std::string& why) {
   return error(error_class, file.path + ": " + why);
+}
+
+const char* name_of(Direction direction) { return direction == Direction::read ? "read" : "write"; }
+
+// Refuses an access: `why` follows "read: " or "write: ".
+int refuse_access(const File& file, const Data& data, int error_class, const std::string& why) {
+  return refuse(file, error_class, std::string(name_of(data.direction)) + ": " + why);
 }
 
 // Checks that the access is allowed, and counts its etypes.
 int check(const File& file, const Data& data, int64_t* etypes) {
-  if (data.count < 0) return refuse(file, MPI_ERR_COUNT, "the count is negative");
-  if (data.datatype == MPI_DATATYPE_NULL) return refuse(file, MPI_ERR_TYPE, "the datatype is null");
+  if (data.count < 0)
+    return refuse_access(file, data, MPI_ERR_COUNT,
+                         "invalid count " + std::to_string(data.count) + ": give 0 or more");
+  if (data.datatype == MPI_DATATYPE_NULL)
+    return refuse_access(file, data, MPI_ERR_TYPE, "invalid datatype MPI_DATATYPE_NULL");
   if (data.direction == Direction::write && (file.amode & MPI_MODE_RDONLY) != 0)
-    return refuse(file, MPI_ERR_READ_ONLY, "it was opened for reading only");
+    return refuse(file, MPI_ERR_READ_ONLY,
+                  "write: open for reading only; open it with MPI_MODE_WRONLY or MPI_MODE_RDWR");
   if (data.direction == Direction::read && (file.amode & MPI_MODE_WRONLY) != 0)
-    return refuse(file, MPI_ERR_ACCESS, "it was opened for writing only");
+    return refuse(file, MPI_ERR_ACCESS,
+                  "read: open for writing only; open it with MPI_MODE_RDONLY or MPI_MODE_RDWR");
   if (last_named.datatype != data.datatype && !is_committed(data.datatype, file.comm))
-    return refuse(file, MPI_ERR_TYPE, "the datatype is not committed");
+    return refuse_access(file, data, MPI_ERR_TYPE,
+                         "the datatype is not committed; call MPI_Type_commit");
   *etypes = size_of(data.datatype) * data.count;
   if (file.view.etype_size == 1) [[likely]]
     return MPI_SUCCESS;
   if (*etypes % file.view.etype_size != 0)
-    return refuse(file, MPI_ERR_IO, "the access is not a whole number of etypes");
+    return refuse_access(file, data, MPI_ERR_IO,
+                         "invalid size " + std::to_string(*etypes) +
+                             ": not a multiple of the view's etype of " +
+                             std::to_string(file.view.etype_size) + " bytes");
   *etypes /= file.view.etype_size;
   return MPI_SUCCESS;
 }
@@ -58,10 +74,13 @@ int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
   int64_t etypes = 0;
   int code = check(file, data, &etypes);
   if (code == MPI_SUCCESS) code = check_random(file);
-  if (code == MPI_SUCCESS && offset < 0) code = refuse(file, MPI_ERR_ARG, "the offset is negative");
+  if (code == MPI_SUCCESS && offset < 0)
+    code = refuse_access(file, data, MPI_ERR_ARG,
+                         "invalid offset " + std::to_string(offset) + ": give 0 or more");
   int64_t bytes = 0;
   if (code == MPI_SUCCESS && __builtin_mul_overflow(offset, file.view.etype_size_in_file, &bytes))
-    code = refuse(file, MPI_ERR_ARG, "the offset is beyond the largest file");
+    code = refuse_access(file, data, MPI_ERR_ARG,
+                         "invalid offset " + std::to_string(offset) + ": beyond the largest file");
   return code == MPI_SUCCESS ? run(file, data, offset, moved) : code;
 }
 
@@ -102,7 +121,8 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
                         "waiting for the last rank");
   if (code != MPI_SUCCESS) return code;
   if (moving.code != MPI_SUCCESS)
-    return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");
+    return refuse_access(file, data, static_cast<int>(moving.code),
+                         "the last rank could not move the shared pointer");
   return run(file, data, moving.base + through - etypes, moved);
 }
 
@@ -111,8 +131,9 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
 // barrier, as they may on a common file system.
 int in_order(File& file, const Data& data, int64_t* moved) {
   const int code = move_in_order(file, data, moved);
-  if (data.direction == Direction::read || file.nodes == nullptr || file.immediate) return code;
-  const int committed = nodes::sync(file);
+  if (data.direction == Direction::read || file.shared_file == nullptr || file.immediate)
+    return code;
+  const int committed = shared_file::sync(file);
   return code != MPI_SUCCESS ? code : committed;
 }
 
@@ -138,7 +159,8 @@ int finished(int code, int64_t moved, MPI_Request* request) {
 
 int begun(File& file, File::Split split) {
   if (file.split != File::Split::none)
-    return refuse(file, MPI_ERR_OTHER, "a split collective call is under way on it");
+    return refuse(file, MPI_ERR_OTHER,
+                  "begin: another split collective call has begun; call its _end first");
   file.split = split;
   file.split_bytes = 0;
   return MPI_SUCCESS;
@@ -146,7 +168,8 @@ int begun(File& file, File::Split split) {
 
 int ended(File& file, File::Split split, MPI_Status* status) {
   if (file.split != split)
-    return refuse(file, MPI_ERR_OTHER, "no split collective call of this kind is under way on it");
+    return refuse(file, MPI_ERR_OTHER,
+                  "end: no split collective call of this kind has begun; call its _begin first");
   file.split = File::Split::none;
   set_status(status, file.split_bytes);
   return MPI_SUCCESS;

@@ -10,8 +10,8 @@
 #include "mpiio/backend/file/access.h"
 #include "mpiio/backend/file/collective_writes.h"
 #include "mpiio/backend/file/hints.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -19,7 +19,7 @@ namespace mpiio {
 namespace {
 
 int size_of(const File& file, int64_t* size) {
-  if (file.nodes != nullptr) return nodes::size(file, size);
+  if (file.shared_file != nullptr) return shared_file::size(file, size);
   cairn_stat st = {};
   const int result = host->engine->fstat(file.file, &st);
   if (result < 0) return system_error(result, "size", file.path);
@@ -39,9 +39,14 @@ bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
 
 // Checks the size that a file is to get.
 int check_size(const File& file, MPI_Offset size) {
-  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (size < 0)
+    return error(MPI_ERR_ARG,
+                 file.path + ": invalid size " + std::to_string(size) + ": give 0 or more");
   if (!writable(file))
-    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+    return error(MPI_ERR_READ_ONLY,
+                 file.path +
+                     ": set size: open for reading only; open it with MPI_MODE_WRONLY or "
+                     "MPI_MODE_RDWR");
   return check_random(file);
 }
 
@@ -67,15 +72,17 @@ bool overlaps(const Layout& layout) {
 // Fills in the members that follow from the types and the representation.
 int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name,
               View* view) {
-  const auto refuse = [&](int error_class, const char* why) {
-    return error(error_class, file.path + ": " + why);
+  const auto refuse = [&](int error_class, const std::string& why) {
+    return error(error_class, file.path + ": set view: " + why);
   };
   if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
-    return refuse(MPI_ERR_TYPE, "a view needs an etype and a filetype");
+    return refuse(MPI_ERR_TYPE, "invalid etype or filetype MPI_DATATYPE_NULL");
   if (!is_committed(etype, file.comm) || !is_committed(filetype, file.comm))
-    return refuse(MPI_ERR_TYPE, "the etype or the filetype is not committed");
+    return refuse(MPI_ERR_TYPE, "the etype or the filetype is not committed; call MPI_Type_commit");
   if (name == nullptr || !find_representation(name, &view->representation))
-    return refuse(MPI_ERR_UNSUPPORTED_DATAREP, "its data representation is not known");
+    return refuse(MPI_ERR_UNSUPPORTED_DATAREP,
+                  std::string("unknown data representation '") + (name == nullptr ? "" : name) +
+                      "': expected native, internal, external32 or a registered one");
   view->representation_name = name;
   view->etype_size = layout_of(etype)->size;
   if (view->representation == nullptr) {
@@ -86,17 +93,21 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
     view->etype_size_in_file = layout_in_file(etype, size).size;
     view->layout = std::make_shared<Layout>(layout_in_file(filetype, size));
   }
-  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "unsupported constructor of the filetype");
+  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "unknown constructor in the filetype");
   if (view->etype_size_in_file == 0 || view->layout->size % view->etype_size_in_file != 0)
-    return refuse(MPI_ERR_IO, "the filetype is not a whole number of etypes");
+    return refuse(MPI_ERR_IO, "invalid filetype of " + std::to_string(view->layout->size) +
+                                  " bytes: not a multiple of the etype of " +
+                                  std::to_string(view->etype_size_in_file) + " bytes");
   int64_t last = 0;
   for (const Run& run : view->layout->runs) {
     if (run.offset < last || (run.count > 1 && run.stride < 0))
-      return refuse(MPI_ERR_IO, "the filetype's displacements must not be negative nor decrease");
+      return refuse(MPI_ERR_IO,
+                    "invalid filetype: a displacement is negative, or less than the one before");
     last = run.offset + (run.count - 1) * run.stride;
   }
   if (writable(file) && overlaps(*view->layout))
-    return refuse(MPI_ERR_IO, "the filetype's pieces overlap, and the file is open for writing");
+    return refuse(MPI_ERR_IO,
+                  "invalid filetype: its pieces overlap, and the file is open for writing");
   view->etype = own(etype);
   view->filetype = own(filetype);
   view->dense = view->layout->is_dense() && view->layout->runs[0].offset == 0;
@@ -111,7 +122,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
   const cairn::mpi::Doing doing("set size", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
-  if (file.nodes != nullptr) return nodes::set_size(file, size);
+  if (file.shared_file != nullptr) return shared_file::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->ftruncate(file.file, static_cast<uint64_t>(size)); });
 }
@@ -120,7 +131,7 @@ int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   const cairn::mpi::Doing doing("preallocate", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
-  if (file.nodes != nullptr) return nodes::preallocate(file, size);
+  if (file.shared_file != nullptr) return shared_file::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->fallocate(file.file, 0, 0, static_cast<uint64_t>(size));
   });
@@ -145,14 +156,14 @@ int File_get_amode(File& file, MPI_File, int* amode) {
 
 int File_set_info(File& file, MPI_File, MPI_Info info) {
   take_hints(file, info);
-  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+  return file.shared_file == nullptr ? MPI_SUCCESS : shared_file::follow_visibility(file);
 }
 
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
   PMPI_Info_create(info);
   for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
   // A single host makes every write visible immediately.
-  const bool immediate = file.nodes == nullptr || file.immediate;
+  const bool immediate = file.shared_file == nullptr || file.immediate;
   PMPI_Info_set(*info, "cairn_visibility", immediate ? "immediate" : "sync");
   return MPI_SUCCESS;
 }
@@ -163,12 +174,16 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
   View view;
   int code = MPI_SUCCESS;
-  if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
-    code = error(
-        MPI_ERR_ARG,
-        file.path + ": the displacement MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+  const auto refuse = [&](const std::string& why) {
+    return error(MPI_ERR_ARG, file.path + ": set view: invalid displacement " + why);
+  };
+  if (here && (file.amode & MPI_MODE_SEQUENTIAL) == 0)
+    code = refuse("MPI_DISPLACEMENT_CURRENT: the file is not open with MPI_MODE_SEQUENTIAL");
+  else if (!here && (file.amode & MPI_MODE_SEQUENTIAL) != 0)
+    code = refuse(std::to_string(displacement) +
+                  ": MPI_MODE_SEQUENTIAL needs MPI_DISPLACEMENT_CURRENT");
   else if (!here && displacement < 0)
-    code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
+    code = refuse(std::to_string(displacement) + ": give 0 or more");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
   // One rank suffices if each costs a message.
   if (code == MPI_SUCCESS && (file.shared != nullptr || file.rank == 0))
@@ -188,7 +203,8 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   ++file.views;
   file.pointer = 0;
   take_hints(file, info);
-  if (file.nodes != nullptr && code == MPI_SUCCESS) code = nodes::follow_visibility(file);
+  if (file.shared_file != nullptr && code == MPI_SUCCESS)
+    code = shared_file::follow_visibility(file);
   return code;
 }
 
@@ -203,9 +219,9 @@ int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* 
   return MPI_SUCCESS;
 }
 
-int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
+int File_get_type_extent(File& file, MPI_File, MPI_Datatype datatype, MPI_Count* extent) {
   if (datatype == MPI_DATATYPE_NULL)
-    return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
+    return error(MPI_ERR_TYPE, file.path + ": get type extent: invalid datatype MPI_DATATYPE_NULL");
   const Representation* representation = file.view.representation.get();
   *extent = representation == nullptr ? layout_of(datatype)->extent
                                       : layout_in_file(datatype, [&](MPI_Datatype type) {
@@ -221,7 +237,7 @@ int File_set_atomicity(File& file, MPI_File, int flag) {
     return code;
   file.atomic = flag != 0;
   file.choose_way();
-  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+  return file.shared_file == nullptr ? MPI_SUCCESS : shared_file::follow_visibility(file);
 }
 
 int File_get_atomicity(File& file, MPI_File, int* flag) {
@@ -230,7 +246,7 @@ int File_get_atomicity(File& file, MPI_File, int* flag) {
 }
 
 int File_sync(File& file, MPI_File) {
-  if (file.nodes != nullptr) return nodes::sync(file);
+  if (file.shared_file != nullptr) return shared_file::sync(file);
   const int result = host->engine->fsync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // A rank that returns from this call sees what the others wrote before their syncs.

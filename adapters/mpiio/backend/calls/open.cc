@@ -21,8 +21,8 @@
 #include "mpiio/backend/calls/calls.h"
 #include "mpiio/backend/calls/romio.h"
 #include "mpiio/backend/file/hints.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
@@ -33,13 +33,16 @@ constexpr const char* prefix = "cairn:";
 
 int check_amode(const std::string& path, int amode) {
   const int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-  const auto refuse = [&](const char* why) { return error(MPI_ERR_AMODE, path + ": " + why); };
+  const auto refuse = [&](const char* why) {
+    return error(MPI_ERR_AMODE,
+                 path + ": open: invalid amode " + std::to_string(amode) + ": " + why);
+  };
   if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
-    return refuse("one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR is needed");
+    return refuse("give one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
   if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
-    return refuse("MPI_MODE_CREATE and MPI_MODE_EXCL need a file that can be written");
+    return refuse("MPI_MODE_RDONLY excludes MPI_MODE_CREATE and MPI_MODE_EXCL");
   if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0)
-    return refuse("MPI_MODE_SEQUENTIAL is for reading or writing, not both");
+    return refuse("MPI_MODE_SEQUENTIAL excludes MPI_MODE_RDWR");
   return MPI_SUCCESS;
 }
 
@@ -52,14 +55,15 @@ int flags_of(int amode, bool creator) {
   return flags | O_CLOEXEC;
 }
 
-int not_covered(const std::string& path) {
-  return error(MPI_ERR_BAD_FILE, path + ": it is not below the covered directory");
+int not_covered(const std::string& path, const char* what) {
+  return error(MPI_ERR_BAD_FILE,
+               path + ": " + what + ": not below the covered directory; remove the prefix cairn:");
 }
 
 // Opens a file through the POSIX adapter, which knows the covered directories, and borrows the open
 // file.
 int open_here(File& file, int flags, mode_t mode) {
-  if (!host->paths->covers(file.path.c_str())) return not_covered(file.path);
+  if (!host->paths->covers(file.path.c_str())) return not_covered(file.path, "open");
   const int fd = ::open(file.path.c_str(), flags, mode);
   if (fd < 0) return system_error(errno, "open", file.path);
   file.file = host->paths->file_of(fd);
@@ -67,7 +71,8 @@ int open_here(File& file, int flags, mode_t mode) {
   const bool is_directory = file.file == nullptr && ::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
   ::close(fd);
   if (is_directory) return system_error(EISDIR, "open", file.path);
-  if (file.file == nullptr) return error(MPI_ERR_FILE, file.path + ": it is not a file of a pool");
+  if (file.file == nullptr)
+    return error(MPI_ERR_FILE, file.path + ": open: not a file of the pool");
   return MPI_SUCCESS;
 }
 
@@ -114,7 +119,7 @@ int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
 // ---- closing ----
 
 void release(File* file) {
-  if (file->nodes != nullptr) nodes::close(*file);
+  if (file->shared_file != nullptr) shared_file::close(*file);
   if (file->shared != nullptr) ::munmap(file->shared, Shared::size_for(file->ranks));
   if (file->file != nullptr) host->engine->close(file->file);
   if (file->comm != MPI_COMM_NULL) PMPI_Comm_free(&file->comm);
@@ -122,22 +127,22 @@ void release(File* file) {
   delete file;
 }
 
-constexpr const char* strangers_there =
-    "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
-constexpr const char* strangers_elsewhere =
-    "`cairn run` is around the launcher and covers only the launcher's host, but the job has "
-    "others: start it as "
-    "mpirun ... cairn run ... program";
+constexpr const char* has_later_processes =
+    "some processes of the communicator were not in MPI_COMM_WORLD at MPI_Init; open it without "
+    "them";
+constexpr const char* has_uncovered_hosts =
+    "`cairn run` covers only the launcher's host, but the job has others; start it as mpirun ... "
+    "cairn run ... program";
 
 // Refuses the file, with a message even if the program checks no codes: ranks that do not learn of
 // the refusal wait.
-int refuse_strangers(const std::string& path, const char* who, bool tell) {
+int refuse_uncovered_ranks(const std::string& path, const char* why, bool tell) {
   if (tell)
     cairn_show_line(stderr,
-                    "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
-                    "`cairn run` wait without end",
-                    path.c_str(), who);
-  return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + who);
+                    "cairn: MPI-IO: %s: open: %s. Ranks that do not run under `cairn run` wait "
+                    "without end",
+                    path.c_str(), why);
+  return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": open: " + why);
 }
 
 bool is_alone(MPI_Comm comm) {
@@ -156,10 +161,12 @@ int check_together(const File& file, session::Reach* reach) {
   cairn::mpi::compare(session::ranks(file.comm), extremes, std::size(extremes),
                       "comparing the modes of all ranks");
   if (extremes[0] != -extremes[1])
-    return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
+    return error(MPI_ERR_NOT_SAME,
+                 file.path + ": open: the ranks give different amodes; give the same on all");
   if (code != MPI_SUCCESS) return code;
-  if (extremes[3] != -extremes[4]) why = strangers_there;
-  return why.empty() ? MPI_SUCCESS : error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": " + why);
+  if (extremes[3] != -extremes[4]) why = has_later_processes;
+  return why.empty() ? MPI_SUCCESS
+                     : error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": open: " + why);
 }
 
 // The message of rank 0 to the others.
@@ -170,29 +177,28 @@ struct Opened {
 
 // Opens the file on the first rank. Only one rank creates it, so that MPI_MODE_EXCL works.
 Opened open_first(File& file, int* shared) {
-  Opened opened = {nodes::make_plain(file.path), {}};
+  Opened opened = {shared_file::make_plain(file.path), {}};
   if (opened.code == MPI_SUCCESS)
     opened.code = open_here(file, flags_of(file.amode, true), file_mode(file));
   if (opened.code != MPI_SUCCESS) return opened;
   *shared = make_shared(&opened.shared, file.ranks);
-  if (*shared < 0) opened.code = system_error(errno, "sharing its pointers", file.path);
+  if (*shared < 0) opened.code = system_error(errno, "share the file pointers", file.path);
   return opened;
 }
 
 int open_other(File& file, const Opened& opened, int* shared) {
-  if (opened.code != MPI_SUCCESS)
-    return error(opened.code, file.path + ": rank 0 could not open it");
+  if (opened.code != MPI_SUCCESS) return error(opened.code, file.path + ": open: failed on rank 0");
   *shared = cairn::mpi::open_shared_memory(opened.shared, O_RDWR, Shared::size_for(file.ranks));
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
                  file.path +
-                     ": it is opened by processes on several hosts that were not together "
-                     "in MPI_COMM_WORLD at MPI_Init");
+                     ": open: processes on several hosts were not together in MPI_COMM_WORLD at "
+                     "MPI_Init; open the file on one host");
   return open_here(file, flags_of(file.amode, false), 0);
 }
 
 int open_on_nodes(File& file) {
-  return nodes::open(file, flags_of(file.amode, true), file_mode(file));
+  return shared_file::open(file, flags_of(file.amode, true), file_mode(file));
 }
 
 // Opens a file of this node's pool. `*name` receives that of the memory which its ranks share.
@@ -204,7 +210,7 @@ int open_on_node(File& file, cairn::mpi::SharedMemoryName* name) {
                         "waiting for what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
   if (code == MPI_SUCCESS && !map_shared(file, shared, opened.shared))
-    code = system_error(errno, "sharing its pointers", file.path);
+    code = system_error(errno, "share the file pointers", file.path);
   if (shared >= 0) ::close(shared);
   *name = opened.shared;
   return code;
@@ -239,10 +245,11 @@ int open_handle(File& file) {
   const int code =
       real::File_open[kPmpi](self, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file.handle);
   PMPI_Comm_free(&self);
-  return code == MPI_SUCCESS ? code
-                             : error(MPI_ERR_UNSUPPORTED_OPERATION,
-                                     file.path + ": this MPI cannot open files without MPI_Init: " +
-                                         romio::why_no_shadow(code));
+  return code == MPI_SUCCESS
+             ? code
+             : error(MPI_ERR_UNSUPPORTED_OPERATION,
+                     file.path + ": open: this MPI cannot open files without MPI_Init: " +
+                         romio::why_no_shadow(code));
 }
 
 int open_all(File& file, MPI_Info info) {
@@ -290,14 +297,18 @@ namespace serve {
 int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, MPI_File* opened) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
-  if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
+  if (inter != 0)
+    return error(MPI_ERR_COMM,
+                 path + ": open: invalid communicator: an intercommunicator; merge it first");
   // MPI_Finalize has ended the job and freed what the MPI prepares for files.
   if (cairn::mpi::had_world())
-    return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": cannot open a file after MPI_Finalize");
+    return error(MPI_ERR_UNSUPPORTED_OPERATION,
+                 path + ": open: MPI_Finalize was called; open files before it");
   bool first = false;
-  if (cairn::mpi::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
+  if (cairn::mpi::forbid(comm, &first))
+    return refuse_uncovered_ranks(path, has_later_processes, first);
   if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->attach() == nullptr))
-    return refuse_strangers(path, strangers_elsewhere, cairn::mpi::is_first_here());
+    return refuse_uncovered_ranks(path, has_uncovered_hosts, cairn::mpi::is_first_here());
   auto* file = new File;
   file->path = path;
   file->amode = amode;
@@ -306,7 +317,8 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   file->comm = cairn::mpi::duplicate(session::ranks(comm), "making a communicator");
   if (file->comm == MPI_COMM_NULL) {
     release(file);
-    return error(MPI_ERR_NO_MEM, path + ": the MPI cannot create more communicators");
+    return error(MPI_ERR_NO_MEM,
+                 path + ": open: the MPI cannot create another communicator; free some");
   }
   // The communicator has inherited the program's handler; the back end reports errors itself.
   PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
@@ -328,8 +340,8 @@ int File_close(File& file, MPI_File* closed) {
   const cairn::mpi::Doing doing("close", file.path);
   // No rank deletes or reopens the file before all ranks have finished with it.
   int code = MPI_SUCCESS;
-  if (file.nodes != nullptr)
-    code = nodes::close(file);
+  if (file.shared_file != nullptr)
+    code = shared_file::close(file);
   else
     cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
@@ -345,11 +357,11 @@ int File_close(File& file, MPI_File* closed) {
 }
 
 int File_delete(const std::string& path) {
-  if (session::job() != nullptr) return nodes::remove(path);
+  if (session::job() != nullptr) return shared_file::remove(path);
   // The name has Cairn's prefix, which no other file has.
-  if (!host->paths->covers(path.c_str())) return not_covered(path);
+  if (!host->paths->covers(path.c_str())) return not_covered(path, "delete");
   bool removed = false;
-  if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;
+  if (const int code = shared_file::remove_left(path, &removed); code != MPI_SUCCESS) return code;
   const bool unlinked = ::unlink(path.c_str()) == 0;
   return unlinked || (removed && errno == ENOENT) ? MPI_SUCCESS
                                                   : system_error(errno, "delete", path);

@@ -11,7 +11,8 @@ namespace {
 
 int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) {
   if (base + offset < 0)
-    return error(MPI_ERR_ARG, file.path + ": seek before the beginning of the view");
+    return error(MPI_ERR_ARG, file.path + ": seek: invalid offset " + std::to_string(offset) +
+                                  ": before the beginning of the view");
   *target = base + offset;
   return MPI_SUCCESS;
 }
@@ -33,7 +34,8 @@ int seek(File& file, int64_t current, MPI_Offset offset, int whence, int64_t* ta
   } else if (whence == MPI_SEEK_END) {
     if (const int code = end_of(file, &base); code != MPI_SUCCESS) return code;
   } else if (whence != MPI_SEEK_SET) {
-    return error(MPI_ERR_ARG, file.path + ": unknown whence");
+    return error(MPI_ERR_ARG, file.path + ": seek: unknown whence " + std::to_string(whence) +
+                                  ": expected MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END");
   }
   return move_to(file, base, offset, target);
 }
@@ -57,7 +59,9 @@ int File_get_position(File& file, MPI_File, MPI_Offset* offset) {
 }
 
 int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* displacement) {
-  if (offset < 0) return error(MPI_ERR_ARG, file.path + ": the offset is negative");
+  if (offset < 0)
+    return error(MPI_ERR_ARG, file.path + ": get byte offset: invalid offset " +
+                                  std::to_string(offset) + ": give 0 or more");
   *displacement = file.view.place_of(file.view.stream_of(offset));
   return MPI_SUCCESS;
 }
@@ -77,7 +81,7 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
   cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0, "waiting for rank 0");
   return file.rank == 0 || code == MPI_SUCCESS
              ? code
-             : error(code, file.path + ": seek of the shared pointer");
+             : error(code, file.path + ": seek the shared pointer: failed on rank 0");
 }
 
 int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {

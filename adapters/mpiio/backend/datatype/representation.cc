@@ -114,18 +114,21 @@ template <typename Count>
 int register_representation(const char* name, Conversion<Count>* read, Conversion<Count>* write,
                             MPI_Datarep_extent_function* extent, void* extra) {
   if (std::strlen(name) >= MPI_MAX_DATAREP_STRING)
-    return error(MPI_ERR_ARG,
-                 "the name of a data representation is longer than MPI_MAX_DATAREP_STRING");
+    return error(MPI_ERR_ARG, std::string("data representation '") + name +
+                                  "': the name is too long: " + std::to_string(std::strlen(name)) +
+                                  " characters, at most " +
+                                  std::to_string(MPI_MAX_DATAREP_STRING - 1));
   if (extent == nullptr)
-    return error(MPI_ERR_ARG, std::string(name) + ": a data representation needs its extents");
+    return error(MPI_ERR_ARG,
+                 std::string("data representation '") + name + "': no extent function; give one");
   const std::lock_guard guard(registry_lock);
   const bool made =
       registry()
           .try_emplace(name, std::make_shared<Registered<Count>>(read, write, extent, extra))
           .second;
   return made ? MPI_SUCCESS
-              : error(MPI_ERR_DUP_DATAREP,
-                      std::string(name) + ": a data representation of this name exists");
+              : error(MPI_ERR_DUP_DATAREP, std::string("data representation '") + name +
+                                               "': registered already; choose another name");
 }
 
 template int register_representation<int>(const char*, Conversion<int>*, Conversion<int>*,

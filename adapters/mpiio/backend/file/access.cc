@@ -8,8 +8,8 @@
 #include "mpiio/backend/datatype/contents.h"
 #include "mpiio/backend/datatype/layout_of.h"
 #include "mpiio/backend/datatype/walk.h"
-#include "mpiio/backend/file/nodes.h"
 #include "mpiio/backend/file/pieces.h"
+#include "mpiio/backend/file/shared_file.h"
 #include "mpiio/backend/job/errors.h"
 
 namespace mpiio {
@@ -70,7 +70,7 @@ int move_dense(const File& file, Direction direction, char* bytes, int64_t size,
 int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream,
                 int64_t* moved) {
   const View& view = file.view;
-  if (file.nodes == nullptr && view.dense)
+  if (file.shared_file == nullptr && view.dense)
     return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
   const Run line = {0, size};
   return move_pieces(file, direction, bytes, Walk(line, 0), size, stream, moved);
@@ -144,7 +144,8 @@ int move_all(const File& file, Direction direction, int64_t stream, char* bytes,
   if (file.view.representation != nullptr)
     return move_converted(file, direction, bytes, count, datatype, stream, moved);
   const auto memory = layout_of(datatype);
-  if (!memory->known) return error(MPI_ERR_TYPE, file.path + ": unsupported datatype constructor");
+  if (!memory->known)
+    return error(MPI_ERR_TYPE, file.path + ": unknown constructor in the datatype");
   const int64_t total = memory->size * count;
   if (total == 0) return MPI_SUCCESS;
   if (memory->is_dense())
@@ -166,10 +167,10 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   const auto access = [&] {
     return move_all(file, direction, stream, bytes, count, datatype, moved);
   };
-  if (file.nodes != nullptr) return file.atomic ? nodes::in_turn(file, access) : access();
+  if (file.shared_file != nullptr)
+    return file.atomic ? shared_file::in_turn(file, access) : access();
   const AtomicTurn turn(file);
-  if (turn.error() != 0)
-    return system_error(turn.error(), "take the turn in atomic mode", file.path);
+  if (turn.error() != 0) return system_error(turn.error(), "atomic access", file.path);
   return access();
 }
 

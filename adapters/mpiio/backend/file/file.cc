@@ -31,7 +31,9 @@ int check_random(const File& file) {
   return (file.amode & MPI_MODE_SEQUENTIAL) == 0
              ? MPI_SUCCESS
              : error(MPI_ERR_UNSUPPORTED_OPERATION,
-                     file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+                     file.path +
+                         ": open with MPI_MODE_SEQUENTIAL, which excludes this call; "
+                         "use the shared pointer");
 }
 
 int check_same(const File& file, std::initializer_list<int64_t> values, const char* what) {
@@ -41,7 +43,8 @@ int check_same(const File& file, std::initializer_list<int64_t> values, const ch
                       "waiting for all ranks");
   for (size_t i = 0; i < extremes.size(); i += 2)
     if (extremes[i] != ~extremes[i + 1])
-      return error(MPI_ERR_NOT_SAME, file.path + ": the ranks give different " + what);
+      return error(MPI_ERR_NOT_SAME,
+                   file.path + ": the ranks give different " + what + "; give the same on all");
   return MPI_SUCCESS;
 }
 

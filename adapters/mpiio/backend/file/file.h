@@ -73,17 +73,17 @@ struct File {
   cairn_file* file = nullptr;
   View view;
   std::atomic<int64_t> pointer{0};  // the individual pointer, in etypes
-  Shared* shared = nullptr;         // null: `nodes` has all shared state
-  RankShared* own_share = nullptr;  // null if there are no other ranks, or `nodes` has them
+  Shared* shared = nullptr;         // null: `shared_file` has all shared state
+  RankShared* own_share = nullptr;  // null if there are no other ranks, or `shared_file` has them
   // The number of this rank's collective writes known to be finished on all ranks.
   std::atomic<uint64_t> awaited_writes{0};
   // The file, if several nodes write it; `file` is null then.
-  cairn_shared* nodes = nullptr;
+  cairn_shared* shared_file = nullptr;
   cairn_group group = {};
   uint32_t views = 0;  // number of views set; equal on all ranks
   bool atomic = false;
-  bool immediate = false;     // of `nodes`: others see a write when it returns
-  bool without_sync = false;  // of `nodes`: opened by a library that calls none (callers.h)
+  bool immediate = false;     // of `shared_file`: others see a write when it returns
+  bool without_sync = false;  // of `shared_file`: opened by a library that calls none (callers.h)
   // The accesses that need no lock, no other node and no look at the view: the allowed ones of a
   // file that is seen as it is. Derived from the members above; code that changes those updates it.
   struct FastPath {
@@ -92,7 +92,7 @@ struct File {
   };
   FastPath fast_path;
   void choose_way();
-  [[nodiscard]] bool is_direct() const { return !atomic && nodes == nullptr; }
+  [[nodiscard]] bool is_direct() const { return !atomic && shared_file == nullptr; }
   std::map<std::string, std::string> hints;
   // The split collective call in progress, and its result.
   enum class Split : uint8_t { none, read_at, write_at, read, write, read_ordered, write_ordered };

@@ -29,7 +29,7 @@ int failed(const File& file, Direction direction, int64_t result, uint64_t offse
 int read_from_nodes(const File& file, const Pieces& pieces, int64_t* moved, bool* end) {
   int64_t wanted = 0;
   for (const cairn_piece& piece : pieces) wanted += static_cast<int64_t>(piece.size);
-  const int64_t got = host->engine->shared_read(file.nodes, pieces.data(), pieces.size());
+  const int64_t got = host->engine->shared_read(file.shared_file, pieces.data(), pieces.size());
   if (got < 0) return failed(file, Direction::read, got, pieces[0].offset);
   *moved += got;
   *end = got < wanted;
@@ -37,7 +37,8 @@ int read_from_nodes(const File& file, const Pieces& pieces, int64_t* moved, bool
 }
 
 int write_for_nodes(const File& file, const Pieces& pieces, int64_t* moved) {
-  const int64_t written = host->engine->shared_write(file.nodes, pieces.data(), pieces.size());
+  const int64_t written =
+      host->engine->shared_write(file.shared_file, pieces.data(), pieces.size());
   if (written < 0) return failed(file, Direction::write, written, pieces[0].offset);
   *moved += written;
   return MPI_SUCCESS;
@@ -88,13 +89,14 @@ int move_pieces(const File& file, Direction direction, char* buffer, Walk memory
   // A filetype may have no data, as an empty share of a distributed array: its file ends before it
   // begins.
   if (!view.dense && view.layout->size == 0)
-    return reading ? MPI_SUCCESS
-                   : error(MPI_ERR_IO,
-                           file.path + ": write: the view's filetype has no bytes to write to");
+    return reading
+               ? MPI_SUCCESS
+               : error(MPI_ERR_IO,
+                       file.path + ": write: the view's filetype has no bytes; set another view");
   const Run line = {0, size};
   Walk place = view.dense ? Walk(line, view.displacement + stream)
                           : Walk(*view.layout, view.displacement, stream);
-  const size_t most = file.nodes == nullptr ? most_pieces : most_pieces_of_nodes;
+  const size_t most = file.shared_file == nullptr ? most_pieces : most_pieces_of_nodes;
   Pieces pieces;
   pieces.reserve(most_pieces);
   for (int64_t left = size; left > 0;) {
@@ -107,9 +109,9 @@ int move_pieces(const File& file, Direction direction, char* buffer, Walk memory
       if (pieces.size() < most) continue;
     }
     bool end = false;
-    const int code = file.nodes == nullptr ? move_here(file, direction, pieces, moved, &end)
-                     : reading             ? read_from_nodes(file, pieces, moved, &end)
-                                           : write_for_nodes(file, pieces, moved);
+    const int code = file.shared_file == nullptr ? move_here(file, direction, pieces, moved, &end)
+                     : reading                   ? read_from_nodes(file, pieces, moved, &end)
+                                                 : write_for_nodes(file, pieces, moved);
     if (code != MPI_SUCCESS || end) return code;
     pieces.clear();
   }

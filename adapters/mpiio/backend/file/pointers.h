@@ -3,14 +3,14 @@
 #pragma once
 
 #include "mpiio/backend/file/file.h"
-#include "mpiio/backend/file/nodes.h"
+#include "mpiio/backend/file/shared_file.h"
 
 namespace mpiio {
 
 // Both functions return an error class. This one adds to the pointer of the current view.
 inline int add_to_shared_pointer(File& file, int64_t etypes, int64_t* before) {
   if (file.shared == nullptr) [[unlikely]]
-    return nodes::add_to_pointer(file, file.views % 3, etypes, before);
+    return shared_file::add_to_pointer(file, file.views % 3, etypes, before);
   *before = file.shared->pointers[file.views % 3].fetch_add(etypes);
   return MPI_SUCCESS;
 }
@@ -20,7 +20,7 @@ inline int read_shared_pointer(File& file, int64_t* etypes) {
 // Sets the pointer of the current view, or of the one after it (`later` 1).
 inline int set_shared_pointer(File& file, int64_t etypes, uint32_t later = 0) {
   if (file.shared == nullptr) [[unlikely]]
-    return nodes::set_pointer(file, (file.views + later) % 3, etypes);
+    return shared_file::set_pointer(file, (file.views + later) % 3, etypes);
   file.shared->pointers[(file.views + later) % 3] = etypes;
   return MPI_SUCCESS;
 }

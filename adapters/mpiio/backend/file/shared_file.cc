@@ -1,4 +1,4 @@
-#include "mpiio/backend/file/nodes.h"
+#include "mpiio/backend/file/shared_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 #include "mpiio/backend/job/errors.h"
 #include "mpiio/backend/job/session.h"
 
-namespace mpiio::nodes {
+namespace mpiio::shared_file {
 namespace {
 
 const engine::ApiTable& calls() { return *host->engine; }
@@ -57,12 +57,12 @@ bool is_below_a_file(const std::string& path) {
   return below;
 }
 
-int find_place(const std::string& path, engine::Place* place) {
+int find_place(const std::string& path, const char* what, engine::Place* place) {
   int result = host->paths->place(path.c_str(), place);
   if (result == -ENOENT && is_below_a_file(path)) result = -ENOTDIR;
   if (result == -EXDEV)
-    return error(MPI_ERR_BAD_FILE, path + ": it is not below the covered directory");
-  return result < 0 ? system_error(result, "open", path) : MPI_SUCCESS;
+    return error(MPI_ERR_BAD_FILE, path + ": " + what + ": not below the covered directory");
+  return result < 0 ? system_error(result, what, path) : MPI_SUCCESS;
 }
 
 // Returns the path by which POSIX calls reach the file in this node's pool.
@@ -75,7 +75,7 @@ std::string covered_path(const engine::Place& place) {
 int open_local(const std::string& path, const engine::Place& place, cairn_file** local) {
   if (!place.exists) return MPI_SUCCESS;
   if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
-  if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": not a regular file");
+  if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": open: not a regular file");
   // An evicted file was made here.
   if ((place.st.flags & (CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED)) == CAIRN_FILE_LAZY)
     return MPI_SUCCESS;
@@ -91,7 +91,8 @@ int bring_local(const std::string& path, engine::Place* place, cairn_file** loca
   if (!place->exists && calls().shared_exists(session::job(), place->relative) == 0) {
     const int result = calls().shared_fetch(session::job(), place->relative);
     if (result < 0 && result != -ENOENT) return failed(result, "open", path);
-    if (const int code = find_place(path, place); result == 0 && code != MPI_SUCCESS) return code;
+    if (const int code = find_place(path, "open", place); result == 0 && code != MPI_SUCCESS)
+      return code;
   }
   return open_local(path, *place, local);
 }
@@ -101,7 +102,7 @@ int told_by_first(const File& file, int code) {
   cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0,
                         "waiting for what rank 0 has found");
   if (file.rank == 0 || code == MPI_SUCCESS) return code;
-  return error(code, file.path + ": rank 0 could not open it");
+  return error(code, file.path + ": open: failed on rank 0");
 }
 
 }  // namespace
@@ -142,12 +143,12 @@ int open(File& file, int flags, mode_t mode) {
   engine::Place place = {};
   cairn_file* local = nullptr;
   int code = MPI_SUCCESS;
-  if (file.rank == 0) code = find_place(file.path, &place);
+  if (file.rank == 0) code = find_place(file.path, "open", &place);
   if (file.rank == 0 && code == MPI_SUCCESS) code = bring_local(file.path, &place, &local);
   if (code = told_by_first(file, code); code != MPI_SUCCESS) return code;
   file.group = group_of(&file.comm, file.rank, file.ranks);
   const int result = calls().shared_open(session::job(), &file.group, place.relative, flags,
-                                         host->paths->masked(mode), local, &file.nodes);
+                                         host->paths->masked(mode), local, &file.shared_file);
   if (local != nullptr) {
     host->engine->close(local);
     // The shared file has the bytes now: the name comes back when that file is carried to the
@@ -161,7 +162,8 @@ int open(File& file, int flags, mode_t mode) {
 
 int close(File& file) {
   const cairn::mpi::Doing doing("close", file.path);
-  return outcome(calls().shared_close(std::exchange(file.nodes, nullptr)), "close", file.path);
+  return outcome(calls().shared_close(std::exchange(file.shared_file, nullptr)), "close",
+                 file.path);
 }
 
 int remove(const std::string& path) {
@@ -171,7 +173,7 @@ int remove(const std::string& path) {
     return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
   const OwnPool own_pool;
   engine::Place place;
-  if (const int code = find_place(path, &place); code != MPI_SUCCESS) return code;
+  if (const int code = find_place(path, "delete", &place); code != MPI_SUCCESS) return code;
   const int result = calls().shared_remove(session::job(), place.relative);
   if (result < 0 && result != -ENOENT) return failed(result, "delete", path);
   const bool unlinked = ::unlink(covered_path(place).c_str()) == 0;
@@ -184,15 +186,15 @@ int remove(const std::string& path) {
 int size(const File& file, int64_t* bytes) {
   const cairn::mpi::Doing doing("size", file.path);
   uint64_t found = 0;
-  const int result = calls().shared_size(file.nodes, &found);
+  const int result = calls().shared_size(file.shared_file, &found);
   *bytes = static_cast<int64_t>(found);
   return outcome(result, "size", file.path);
 }
 
 int set_size(const File& file, int64_t bytes) {
   const cairn::mpi::Doing doing("set size", file.path);
-  return outcome(calls().shared_truncate(file.nodes, static_cast<uint64_t>(bytes)), "set size",
-                 file.path);
+  return outcome(calls().shared_truncate(file.shared_file, static_cast<uint64_t>(bytes)),
+                 "set size", file.path);
 }
 
 int preallocate(const File& file, int64_t bytes) {
@@ -205,7 +207,7 @@ int preallocate(const File& file, int64_t bytes) {
 
 int sync(const File& file) {
   const cairn::mpi::Doing doing("sync", file.path);
-  return outcome(calls().shared_commit(file.nodes), "sync", file.path);
+  return outcome(calls().shared_commit(file.shared_file), "sync", file.path);
 }
 
 int follow_visibility(File& file) {
@@ -215,28 +217,30 @@ int follow_visibility(File& file) {
                         "waiting for what rank 0 requests");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
-  return outcome(calls().shared_set_immediate(file.nodes, immediate), "set atomicity", file.path);
+  return outcome(calls().shared_set_immediate(file.shared_file, immediate), "set atomicity",
+                 file.path);
 }
 
 int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before) {
   const cairn::mpi::Doing doing("move the shared pointer of", file.path);
-  return outcome(calls().shared_fetch_add(file.nodes, which, etypes, before), "shared pointer",
-                 file.path);
+  return outcome(calls().shared_fetch_add(file.shared_file, which, etypes, before),
+                 "move the shared pointer", file.path);
 }
 
 int set_pointer(const File& file, uint32_t which, int64_t etypes) {
   const cairn::mpi::Doing doing("set the shared pointer of", file.path);
-  return outcome(calls().shared_store(file.nodes, which, etypes), "shared pointer", file.path);
+  return outcome(calls().shared_store(file.shared_file, which, etypes), "set the shared pointer",
+                 file.path);
 }
 
 int lock(const File& file) {
   const cairn::mpi::Doing doing("wait for the atomic access to", file.path);
-  return outcome(calls().shared_lock(file.nodes), "atomic access", file.path);
+  return outcome(calls().shared_lock(file.shared_file), "atomic access", file.path);
 }
 
 int unlock(const File& file) {
   const cairn::mpi::Doing doing("end the atomic access to", file.path);
-  return outcome(calls().shared_unlock(file.nodes), "atomic access", file.path);
+  return outcome(calls().shared_unlock(file.shared_file), "atomic access", file.path);
 }
 
-}  // namespace mpiio::nodes
+}  // namespace mpiio::shared_file

@@ -1,4 +1,4 @@
-#include "posix/libc/standard_landing.h"
+#include "posix/libc/install_streams.h"
 
 #include <stdio_ext.h>
 
@@ -10,7 +10,7 @@
 
 namespace posix::streams {
 
-// Unwritten output follows the number.
+// Moves unwritten output to the stream that serves the number now.
 static void move_output(FILE* from, FILE* to) {
   size_t pending = __fpending(from);
   if (pending > 0) fwrite(from->_IO_write_base, 1, pending, to);
@@ -26,7 +26,7 @@ static void copy_buffering(int fd, FILE* from, FILE* to) {
   }
 }
 
-// Descriptor 0, 1 or 2 has just been opened, replaced or closed.
+// Adopts descriptor 0, 1 or 2, which has just been opened, replaced or closed.
 static void follow_number(int fd) {
   int before = errno;
   FILE** name = variable(fd);
@@ -45,10 +45,11 @@ static void follow_number(int fd) {
   errno = before;
 }
 
-// In the place of the C library's, before anybody has seen them: programs keep what stdout was
-// (C++'s cout does), and a stream of the C library's would write to a covered number without us.
+// Replaces the C library's streams before any code has seen them. Programs keep the value of
+// stdout, as C++'s cout does, and the C library's stream would write to a covered number past this
+// library.
 AT_START_CODE void install() {
-  when_landed.store(follow_number, std::memory_order_release);
+  adopt_step.store(follow_number, std::memory_order_release);
   for (int fd = 0; fd <= 2; ++fd) {
     FILE** name = variable(fd);
     if (*name == nullptr || (*name)->_fileno != fd) continue;
@@ -56,7 +57,7 @@ AT_START_CODE void install() {
     if (stream == nullptr) continue;
     if (fd == 2) {
       setvbuf(stream, nullptr, _IONBF, 0);
-    } else if (real::isatty(fd) != 0) {  // nothing is covered yet
+    } else if (real::isatty(fd) != 0) {  // no descriptor is covered yet
       setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
     }
     theirs[fd] = *name;

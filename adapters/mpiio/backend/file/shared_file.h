@@ -1,4 +1,4 @@
-// Nodes: adapts cairn/adapter/shared.h, for files that several nodes write, to the standard's
+// SharedFile: adapts cairn/adapter/shared.h, for files that several nodes write, to the standard's
 // calls.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 #include "mpiio/backend/file/file.h"
 
-namespace mpiio::nodes {
+namespace mpiio::shared_file {
 
 // All functions return an error class.
 
-// Collective: opens `file.nodes`. `flags` and `mode` as for open(2).
+// Collective: opens `file.shared_file`. `flags` and `mode` as for open(2).
 int open(File& file, int flags, mode_t mode);
 int close(File& file);
 // Removes a file. One process calls it. Returns MPI_ERR_NO_SUCH_FILE if there is none.
@@ -41,4 +41,4 @@ int in_turn(const File& file, const Access& access) {
   return code != MPI_SUCCESS ? code : unlocked;
 }
 
-}  // namespace mpiio::nodes
+}  // namespace mpiio::shared_file

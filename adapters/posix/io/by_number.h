@@ -1,7 +1,7 @@
-// Memory calls that came by number (syscall). Whoever puts himself before the C library's
-// functions, as UCX does by writing a jump over their first instructions, reaches the kernel behind
-// himself by number: what is not ours goes there, not to the C library, which would lead to him
-// again.
+// Serves memory calls that came by number (syscall). A library that intercepts calls by writing a
+// jump over the first instructions of the C library's functions, as UCX does, calls the kernel by
+// number. For memory that is not ours these functions call the kernel directly: the C library's
+// functions would lead back to that library.
 #pragma once
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ int remap_file_pages(void* address, size_t size, int protection, size_t page, in
 int msync(void* address, size_t size, int flags);
 int madvise(void* address, size_t size, int advice);
 
-// By name the mask has no size.
+// The kernel takes the mask and its size in one argument.
 int io_pgetevents(void* context, long least, long most, struct io_event* events,  // NOLINT
                   struct timespec* timeout, void* mask);
 
