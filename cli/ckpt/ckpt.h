@@ -6,14 +6,7 @@
 
 #include "frame/config.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's
-class App;
-}
-
 namespace cairn::cli {
-
-struct Context;
-void add_ckpt_commands(CLI::App& root, Context& context);
 
 struct CkptArguments {
   std::string set;

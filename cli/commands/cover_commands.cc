@@ -7,7 +7,8 @@
 #include <memory>
 #include <thread>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/named_path.h"
 #include "pools/pool_place.h"
 #include "process/launcher.h"

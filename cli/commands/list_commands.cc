@@ -7,7 +7,8 @@
 #include <memory>
 #include <set>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "pools/pool_path.h"
 #include "pools/pool_tree.h"
 #include "text/error.h"

@@ -11,7 +11,8 @@
 #include <cstring>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/shared_memory_left.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"

@@ -4,7 +4,8 @@
 #include <list>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/lifetime.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_owner.h"

@@ -18,7 +18,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/environment.h"
 #include "machine/lifetime.h"
 #include "pools/place_lock.h"

@@ -10,7 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/probe_directory.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"

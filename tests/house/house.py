@@ -22,7 +22,7 @@ ROOMS = {
              ["drain"], ["cover"]],
     "bench": [["harness"], ["loop"], ["core"], ["programs"]],
     "cli": [["text"], ["frame"], ["machine"], ["process"], ["pools"], ["runs"], ["sets"],
-            ["netcdf"], ["ckpt", "doctor"], ["commands"]],
+            ["netcdf"], ["ckpt", "doctor"], ["commands"], ["program"]],
     "cluster": [["record"], ["rpc"], ["local"], ["remote"], ["shared"], ["collect"], ["names"],
                 ["server"], ["mpi"]],
     "cluster/mpi": [["loader"], ["ranks"], ["messages"], ["session"]],

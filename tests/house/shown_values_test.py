@@ -75,7 +75,7 @@ JSON_FILES = ("cli/ckpt/export_meeting.cc",)
 CONTENT = "write(STDOUT_FILENO, buffer.data()"
 # Lines that the writer has composed. Texts in them are printable(), or cells of a Table.
 COMPOSED = re.compile(r"\b(?:print|tell)_lines\(")
-COMPOSERS = ("cli/ckpt/", "cli/commands/", "cli/text/output.h")
+COMPOSERS = ("cli/ckpt/", "cli/commands/", "cli/program/", "cli/text/output.h")
 
 
 def check_cpp(path, text):
