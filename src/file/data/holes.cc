@@ -10,7 +10,7 @@
 #include "file/inode/attributes.h"
 #include "file/inode/reclaim.h"
 #include "file/inode/shape.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "file/space/fill_ahead.h"
 #include "file/space/free_zeros.h"
 #include "file/space/make_room.h"
@@ -188,7 +188,7 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     if (cursor.block) {
       n = contiguous(fs.pool, map, block, cursor, last - block);
       // An fsync that does not look at entries acknowledges stores through a mapping.
-      CAIRN_TRY(settle_path(fs.pool, map, block, n, cursor));
+      CAIRN_TRY(persist_marked(fs.pool, map, block, n, cursor));
     } else {
       const WritePiece zeros{nullptr, block << block_shift,
                              std::min((last - block) << block_shift, piece_bytes)};

@@ -1,7 +1,7 @@
 #include "file/data/words.h"
 
 #include "file/inode/shape.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "pool/lanes/seats.h"
 
 namespace cairn::file {
@@ -19,7 +19,7 @@ Result<persist::Word*> word_at(FileSystem& fs, const Map& map, uint64_t offset) 
   if (offset < map.inode->size.load()) CAIRN_TRY(walk(fs.pool, map, file_block, &cursor));
   if (!cursor.block)
     return fail(ENXIO, "inode %llu: no word at offset %llu", shown(map.number), shown(offset));
-  if (!fs.pool.read_only) CAIRN_TRY(settle_path(fs.pool, map, file_block, 1, cursor));
+  if (!fs.pool.read_only) CAIRN_TRY(persist_marked(fs.pool, map, file_block, 1, cursor));
   return reinterpret_cast<Word*>(fs.pool.at(cursor.block)) +
          offset % format::block_size / sizeof(Word);
 }

@@ -87,7 +87,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   if (!status.ok()) {
     if (run.count != 0) {
       pool::give_back(pool, run.first, 1);
-      pool::settle(pool, seat, run);
+      pool::clear_in_flight(pool, seat, run);
     }
     return status;
   }
@@ -107,7 +107,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   } else {
     status = change.commit();
   }
-  if (run.count != 0) pool::settle(pool, seat, run);
+  if (run.count != 0) pool::clear_in_flight(pool, seat, run);
   return status;
 }
 

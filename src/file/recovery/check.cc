@@ -233,9 +233,9 @@ class Checker {
   // Checks that every directory with a name lies below the root: each way up ends there. Any other
   // way runs in a circle, or ends at a directory without a name, whose link count is wrong already.
   void check_tree() {
-    constexpr uint64_t settled = UINT64_MAX;
+    constexpr uint64_t reached = UINT64_MAX;
     std::unordered_map<uint64_t, uint64_t>
-        met;  // by which way; settled: where it leads to is known
+        met;  // by which way; reached: where it leads to is known
     for (const auto& [begin, place] : named_) {
       uint64_t at = begin;
       while (at != format::root_inode && met.try_emplace(at, begin).second) {
@@ -252,7 +252,7 @@ class Checker {
       for (at = begin; at != format::root_inode;) {
         const auto way = met.find(at);
         if (way == met.end() || way->second != begin) break;
-        way->second = settled;
+        way->second = reached;
         const auto above = named_.find(at);
         if (above == named_.end()) break;
         at = above->second.first;

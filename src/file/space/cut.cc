@@ -89,13 +89,13 @@ class Cutter {
     return Status();  // commit() waits for that before it applies the change
   }
 
-  void settle() {
-    for (unsigned i = 0; i < taken_.count; ++i) pool::settle(pool_, seat_, taken_.run[i]);
+  void clear_in_flight() {
+    for (unsigned i = 0; i < taken_.count; ++i) pool::clear_in_flight(pool_, seat_, taken_.run[i]);
   }
   void undo() {
     for (unsigned i = 0; i < taken_.count; ++i)
       pool::give_back(pool_, taken_.run[i].first, taken_.run[i].count);
-    settle();
+    clear_in_flight();
   }
 
  private:
@@ -129,7 +129,7 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
     fs.pool.store_flush(*cursor.word,
                         Entry::make(Kind::node, run->first, map.number, base, 1).value);
   }
-  pool::settle(fs.pool, seat, *run);
+  pool::clear_in_flight(fs.pool, seat, *run);
   return status;
 }
 
@@ -169,7 +169,7 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks ran
                          std::max(std::min(range.to, end), range.from) - range.from);
   }
   inode_is_made(fs, seat);
-  cutter.settle();
+  cutter.clear_in_flight();
   return status;
 }
 
