@@ -193,7 +193,7 @@ Result<sys::Descriptor> FileCollector::check_aside(int64_t opened) const {
   if (const int64_t result = sys::fstat(aside.get(), &st); result < 0)
     return sys::failed(result, "stat", aside_path_);
   const bool is_ours =
-      tier::is_believed(st.st_uid, all_.records.of().owner) || st.st_uid == record_.uid;
+      tier::is_trusted_owner(st.st_uid, all_.records.of().owner) || st.st_uid == record_.uid;
   if (S_ISREG(st.st_mode) && is_ours) return aside;
   return fail(EPERM, "%s: is not a file of Cairn's (user %u, mode %06o); move it away",
               aside_path_.c_str(), st.st_uid, st.st_mode);

@@ -86,7 +86,7 @@ class InPool {
   }
 
   file::FileSystem& fs_;
-  const tier::Known* cover_ = nullptr;
+  const tier::KnownCover* cover_ = nullptr;
   file::Map at_ = {};
   file::Map above_ = {};
   std::string name_;  // in `above_`
@@ -142,7 +142,7 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     sys::FileStat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
-    const bool is_believed = tier::is_believed(st.st_uid, from.owner);
+    const bool is_believed = tier::is_trusted_owner(st.st_uid, from.owner);
     const bool may_be_written = pool.is_known() && !made ? pool.means(st) : is_believed;
     const bool may_be_looked_at = !pool.has_lower() || pool.means(st);
     if (make ? !may_be_written : !may_be_looked_at) return another(path, st);

@@ -67,7 +67,7 @@ class Writer {
     // Each attempt of this pool uses this name. If one is killed, the next one replaces the file
     // that it left.
     const Claim own = own_claim(fs_, "");
-    aside_ =
+    temp_name_ =
         drain_prefix + cover_name(own.host).substr(0, 8) + "-" + cover.name + cover_name(own.uuid);
   }
 
@@ -171,7 +171,7 @@ class Writer {
 
   // Only the user, root, or the file's owner as of the pool can have made it.
   [[nodiscard]] bool is_of_ours(const file::Map& map, const sys::FileStat& st) const {
-    return is_believed(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
+    return is_trusted_owner(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
   }
   // May the file's other names become links to it? They may if it gives the rights that the pool
   // says, and no more.
@@ -259,7 +259,7 @@ class Writer {
       conflict(path);
       return false;
     }
-    if (made == 0 && !is_believed(above.there.st_uid, owner_)) drop_access_lists(there.get());
+    if (made == 0 && !is_trusted_owner(above.there.st_uid, owner_)) drop_access_lists(there.get());
     level->there = st;
     level->made = made == 0 || (st.st_mode & 01777) == unfinished_mode;
     above.touched = above.touched || made == 0;
@@ -325,25 +325,25 @@ class Writer {
   Status write_new(const Level& level, int directory, const file::Listed& listed,
                    const file::Map& map, const std::string& path, sys::FileStat* st) {
     // Another user's directory could give new files a list that lets others in.
-    const NewFileList list{is_believed(level.there.st_uid, owner_), ""};
+    const NewFileList list{is_trusted_owner(level.there.st_uid, owner_), ""};
     // A drain that was killed may have left a file of this name. If it cannot be removed, another
     // user has the name.
-    const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
+    const int64_t removed = sys::unlinkat(directory, temp_name_.c_str(), 0);
     if (removed < 0 && removed != -ENOENT)
-      aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
+      temp_name_ = temp_name_.substr(0, temp_name_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
     Status status = S_ISREG(wanted.mode)
-                        ? write_regular({directory, aside_, path, list}, map, wanted, st)
-                        : make_special(fs_, map, wanted, {directory, aside_, path, list});
+                        ? write_regular({directory, temp_name_, path, list}, map, wanted, st)
+                        : make_special(fs_, map, wanted, {directory, temp_name_, path, list});
     if (status.ok() && !S_ISREG(wanted.mode)) {
-      const int64_t result = sys::lstatat(directory, aside_.c_str(), st);
+      const int64_t result = sys::lstatat(directory, temp_name_.c_str(), st);
       if (result < 0) status = sys::failed(result, "stat", path);
     }
     if (status.ok()) {
-      const int64_t result = rename_to_free(directory, aside_, directory, listed.name);
+      const int64_t result = rename_to_free(directory, temp_name_, directory, listed.name);
       if (result < 0) status = sys::failed(result, "rename", path);
     }
-    if (!status.ok()) sys::unlinkat(directory, aside_.c_str(), 0);
+    if (!status.ok()) sys::unlinkat(directory, temp_name_.c_str(), 0);
     return status;
   }
 
@@ -411,7 +411,7 @@ class Writer {
   DrainToReport& report_;
   uint64_t total_;
   uint64_t done_ = 0;
-  std::string aside_;
+  std::string temp_name_;
   Beneath beneath_;                     // the other directory
   bool keeps_birth_ = true;             // of the file system
   std::map<uint64_t, Written> linked_;  // files with several names

@@ -31,7 +31,7 @@ class Witness : public ::testing::Test {
   [[nodiscard]] Difference difference(const sys::FileStat& before, const sys::FileStat& now) const {
     return compare(known_, witness_of(known_, before), now).difference;
   }
-  Known known_;
+  KnownCover known_;
 };
 
 TEST_F(Witness, OfAFileNamesWhatHasChanged) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
 #include "tier/replace/replaced_backup.h"
 #include "tier/system/listing.h"
@@ -44,7 +45,7 @@ Status too_deep(const std::string& path) {
 
 // The directory at the top of a tree.
 struct Root {
-  const Known& known;
+  const KnownCover& known;
   const file::Witness& witness;
 };
 
@@ -53,7 +54,7 @@ struct Root {
 // compares with that.
 class Announced {
  public:
-  Announced(DrainState& state, const Where& where, const file::Listed& listed)
+  Announced(DrainState& state, const DrainDirectory& where, const file::Listed& listed)
       : state_(state), where_(where), name_(name_of(listed)), witness_(listed.lower) {}
   void again(const sys::FileStat& st) {
     announce_links(state_, st);
@@ -67,7 +68,7 @@ class Announced {
 
  private:
   DrainState& state_;
-  const Where& where_;
+  const DrainDirectory& where_;
   std::string name_;
   file::Witness witness_;
   uint64_t until_ = 0;
@@ -174,12 +175,12 @@ Span span_of(const DrainState& state, const file::Listed& listed) {
 
 }  // namespace
 
-Status check_unchanged(const Known& known, int directory, const std::string& name,
+Status check_unchanged(const KnownCover& known, int directory, const std::string& name,
                        const std::string& path, const file::Witness& witness) {
   return check_tree({witness.size, file::now_ns(), 0}, {known, witness}, path, directory, name);
 }
 
-Status remove_tree(DrainState& state, const Where& where, int directory,
+Status remove_tree(DrainState& state, const DrainDirectory& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   const Span span = span_of(state, listed);
@@ -189,7 +190,7 @@ Status remove_tree(DrainState& state, const Where& where, int directory,
   return TreeWalk(span, root, path, &announced).visit(directory, name_of(listed));
 }
 
-Status replace_tree(DrainState& state, const Where& where, int directory,
+Status replace_tree(DrainState& state, const DrainDirectory& where, int directory,
                     const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   CAIRN_TRY(check_tree(span_of(state, listed), {state.known, listed.lower}, path, directory,

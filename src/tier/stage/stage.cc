@@ -40,7 +40,7 @@ bool has_source(const file::Map& map) {
   return map.inode->links.load() == 0 && map.inode->lower_parent.load() == 0;
 }
 
-Status changed(const Place& place) {
+Status changed(const LowerLocation& place) {
   return fail(ESTALE,
               place.was_evicted
                   ? "%s: it was changed or replaced since the pool evicted it, which left the only "
@@ -49,7 +49,7 @@ Status changed(const Place& place) {
               place.path.c_str());
 }
 
-Status gone(const Place& place) {
+Status gone(const LowerLocation& place) {
   if (!place.was_evicted) return changed(place);
   return fail(
       ESTALE,
@@ -76,7 +76,7 @@ Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what
 }
 
 Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t size,
-                 const Place& place) {
+                 const LowerLocation& place) {
   const std::string& path = place.path;
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
   uint64_t from = 0;
@@ -134,7 +134,8 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 }  // namespace
 
-Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st, sys::Descriptor* base) {
+Result<sys::Descriptor> open_file(const LowerLocation& place, sys::FileStat* st,
+                                  sys::Descriptor* base) {
   const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, base);
   if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
   if (fd == -ELOOP) return changed(place);
@@ -149,7 +150,7 @@ Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st, sys::De
     return changed(place);
   // Another user may be able to make a file of the same number, size and times, but not of the same
   // owner.
-  if (place.owner && st->st_uid != *place.owner && !is_believed(st->st_uid, no_owner))
+  if (place.owner && st->st_uid != *place.owner && !is_trusted_owner(st->st_uid, no_owner))
     return changed(place);
   return file;
 }
@@ -230,7 +231,7 @@ Result<uint64_t> Stager::seek(uint64_t number, uint64_t offset, int whence) {
   return undisturbed(map, [&] { return seek_lower(map, offset, whence); });
 }
 
-Status Stager::copy_from(const Place& place, const file::Map& map) {
+Status Stager::copy_from(const LowerLocation& place, const file::Map& map) {
   sys::FileStat st = {};
   auto from = open_file(place, &st);
   if (!from.ok()) return from.status();

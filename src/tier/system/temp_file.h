@@ -54,7 +54,8 @@ Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t
 // `size`.
 bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to);
 
-// Renames `aside` in directory `from` to the name in directory `to`. -EEXIST: a file has the name.
-int64_t rename_to_free(int from, const std::string& aside, int to, const char* name);
+// Renames `temp_name` in directory `from` to the name in directory `to`. -EEXIST: a file has the
+// name.
+int64_t rename_to_free(int from, const std::string& temp_name, int to, const char* name);
 
 }  // namespace cairn::tier

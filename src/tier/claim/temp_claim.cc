@@ -1,4 +1,4 @@
-#include "tier/claim/claim_aside.h"
+#include "tier/claim/temp_claim.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ bool is_old(const sys::FileStat& st) {
 
 }  // namespace
 
-std::string claim_aside_name() {
+std::string temp_claim_name() {
   const std::string by_chance = sys::random_name();
   return prefix() + this_system() + digits_of(static_cast<uint32_t>(getpid())) +
          by_chance.substr(system_digits + process_digits);
