@@ -79,11 +79,11 @@ Json ExportMeeting::counts_of(uint32_t part) const {
   return record.value("counts", Json::object());
 }
 
-std::vector<ExportMeeting::File> ExportMeeting::read_files(const Json& record) const {
-  std::vector<File> files;
+std::vector<ExportMeeting::ExportedFile> ExportMeeting::read_files(const Json& record) const {
+  std::vector<ExportedFile> files;
   try {
     for (const Json& one : record.at("files")) {
-      File file;
+      ExportedFile file;
       file.name = one.at("name").get<std::string>();
       file.is_beside = one.at("is_beside").get<bool>();
       file.target = target_ + (file.is_beside ? beside_suffix : "");
@@ -111,8 +111,8 @@ DataFile ExportMeeting::open_file(const std::string& name) const {
 bool ExportMeeting::open_files() {
   Json record;
   if (!read(places_name, &record)) return false;
-  std::vector<File> files = read_files(record);
-  for (File& file : files) {
+  std::vector<ExportedFile> files = read_files(record);
+  for (ExportedFile& file : files) {
     file.data = open_file(file.name);
     if (file.data.descriptor() < 0 && errno == ENOENT) {
       // Its name was given, by a process that was killed before it removed the directory. One
@@ -142,8 +142,8 @@ void ExportMeeting::forget_published() const {
     if (!one.starts_with("counts-") && !one.starts_with("lock-")) directory_.remove(one);
 }
 
-ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
-  File file;
+ExportMeeting::ExportedFile ExportMeeting::new_file(bool is_beside) const {
+  ExportedFile file;
   file.name = "data-" + random_digits() + (is_beside ? ".h5" : "");
   file.target = target_ + (is_beside ? beside_suffix : "");
   file.is_beside = is_beside;
@@ -156,9 +156,9 @@ ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
   return file;
 }
 
-void ExportMeeting::offer_files(const std::vector<File>& files) const {
+void ExportMeeting::offer_files(const std::vector<ExportedFile>& files) const {
   Json record = {{"format", record_format}, {"about", about_}, {"files", Json::array()}};
-  for (const File& one : files) {
+  for (const ExportedFile& one : files) {
     Json places = Json::object();
     for (const auto& [variable, offset] : one.places) places[variable] = offset;
     record["files"].push_back({{"name", one.name},
@@ -167,7 +167,7 @@ void ExportMeeting::offer_files(const std::vector<File>& files) const {
                                {"places", std::move(places)}});
   }
   if (directory_.write(places_name, record.dump(), false)) return;
-  for (const File& one : files) directory_.remove(one.name);
+  for (const ExportedFile& one : files) directory_.remove(one.name);
 }
 
 bool ExportMeeting::has_part(uint32_t part) const {
@@ -210,7 +210,7 @@ bool ExportMeeting::is_published() const {
 }
 
 // False: it has one already.
-bool ExportMeeting::give_name(const File& file, bool may_replace) const {
+bool ExportMeeting::give_name(const ExportedFile& file, bool may_replace) const {
   const int error = cli::give_name(directory_.descriptor(), file.name, above_.descriptor(),
                                    file.target, may_replace);
   if (error == 0) return true;
@@ -222,7 +222,7 @@ bool ExportMeeting::give_name(const File& file, bool may_replace) const {
 
 bool ExportMeeting::publish(bool may_replace) const {
   bool has_named = false;
-  for (const File& file : files_) has_named = give_name(file, may_replace);
+  for (const ExportedFile& file : files_) has_named = give_name(file, may_replace);
   if (!has_named) return false;
   sync_directory(above_.descriptor(), above_.path());
   try {

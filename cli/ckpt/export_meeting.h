@@ -27,7 +27,7 @@ namespace cairn::cli {
 class ExportMeeting {
  public:
   // A file that is written, the one beside first if there is one.
-  struct File {
+  struct ExportedFile {
     std::string name;    // in the directory
     std::string target;  // beside the directory
     bool is_beside = false;
@@ -49,10 +49,10 @@ class ExportMeeting {
   // Opens the files that were published. False: there are none yet.
   bool open_files();
   // Creates a new file of this process. Throws.
-  [[nodiscard]] File new_file(bool is_beside) const;
+  [[nodiscard]] ExportedFile new_file(bool is_beside) const;
   // Publishes files that are complete but for the parts, unless another process has done it.
-  void offer_files(const std::vector<File>& files) const;
-  [[nodiscard]] const std::vector<File>& files() const { return files_; }
+  void offer_files(const std::vector<ExportedFile>& files) const;
+  [[nodiscard]] const std::vector<ExportedFile>& files() const { return files_; }
 
   [[nodiscard]] bool has_part(uint32_t part) const;
   // Of so many, ascending.
@@ -75,15 +75,15 @@ class ExportMeeting {
  private:
   [[nodiscard]] DataFile open_file(const std::string& name) const;
   [[nodiscard]] bool read(const std::string& name, Json* record) const;
-  [[nodiscard]] std::vector<File> read_files(const Json& record) const;
+  [[nodiscard]] std::vector<ExportedFile> read_files(const Json& record) const;
   void forget_published() const;
-  [[nodiscard]] bool give_name(const File& file, bool may_replace) const;
+  [[nodiscard]] bool give_name(const ExportedFile& file, bool may_replace) const;
 
   std::string target_;  // the file's name
   std::string about_;   // of which version the records are
   DataFile above_;
   OwnDirectory directory_;
-  std::vector<File> files_;
+  std::vector<ExportedFile> files_;
 };
 
 }  // namespace cairn::cli

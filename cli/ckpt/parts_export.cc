@@ -155,10 +155,10 @@ void PartsExport::meet() {
 }
 
 void PartsExport::make_files() {
-  std::vector<ExportMeeting::File> files;
+  std::vector<ExportMeeting::ExportedFile> files;
   for (const bool is_beside : {true, false}) {
     if (is_beside && !content_->has_beside()) continue;
-    ExportMeeting::File file = meeting_.new_file(is_beside);
+    ExportMeeting::ExportedFile file = meeting_.new_file(is_beside);
     if (is_beside) check_may_create(path_ + beside_suffix, may_replace_);
     const std::vector<NetcdfPlace> places = content_->make_skeleton(file.data, is_beside);
     // What the version does not have is written here.
@@ -197,7 +197,7 @@ bool PartsExport::write_share() {
   return true;
 }
 
-void PartsExport::check_place(const ExportMeeting::File& file, size_t variable,
+void PartsExport::check_place(const ExportMeeting::ExportedFile& file, size_t variable,
                               uint64_t offset) const {
   const CkptVariable& one = content_->variables()[variable];
   if (offset > file.bytes || one.elements() > (file.bytes - offset) / content_->unit(variable))
@@ -212,7 +212,7 @@ bool PartsExport::write_part(const CkptPart& part) {
   if (is_done()) return true;
   const std::optional<DataFile> lock = meeting_.lock_part(part.number);
   if (!lock || is_done()) return true;
-  for (const ExportMeeting::File& file : meeting_.files()) {
+  for (const ExportMeeting::ExportedFile& file : meeting_.files()) {
     if (file.data.descriptor() < 0) continue;  // it has its name already
     const bool is_written =
         write_and_compare(file.data, path_, *content_, [&](const PutBytes& put) {

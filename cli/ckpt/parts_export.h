@@ -49,7 +49,7 @@ class PartsExport {
   void meet();
   void make_files();
   bool write_part(const CkptPart& part);
-  void check_place(const ExportMeeting::File& file, size_t variable, uint64_t offset) const;
+  void check_place(const ExportMeeting::ExportedFile& file, size_t variable, uint64_t offset) const;
   bool write_share();
   bool put_variable(const CkptPart& part, size_t variable, uint64_t offset, const PutBytes& put);
   void put_box(const CkptPiece& piece, size_t variable, uint64_t offset, const PutBytes& put);

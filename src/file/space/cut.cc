@@ -14,7 +14,7 @@ using format::block_size;
 using format::node_entries;
 
 // The nodes taken for one cut: at most four on each edge.
-struct Taken {
+struct TakenNodes {
   std::array<pool::BlockRun, format::in_flight_slots> run;
   unsigned count = 0;
 };
@@ -62,7 +62,7 @@ class Cutter {
   }
 
   // Cuts the range from the map as part of `change`; the blocks cut hang from `orphan`.
-  Status cut(pool::Change& change, Inode& orphan) {
+  Status cut(pool::RedoChange& change, Inode& orphan) {
     Inode& inode = *map_.inode;
     pool_.store(orphan.orphan_of, map_.number);
     for (uint64_t b = range_.from; b < format::direct_entries && b < range_.to; ++b) {
@@ -103,7 +103,7 @@ class Cutter {
   LocalSeat& seat_;
   const Map& map_;
   FileBlocks range_;
-  Taken taken_;
+  TakenNodes taken_;
 };
 
 // Turns a leaf that the range covers only in part into a node of 512 blocks, by one word.
@@ -149,7 +149,7 @@ bool anything_in(const FileSystem& fs, const Map& map, FileBlocks range) {
 }
 
 Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range,
-                 pool::Change& change) {
+                 pool::RedoChange& change) {
   if (range.from >= range.to || !anything_in(fs, map, range)) return change.commit();
   CAIRN_TRY(split_leaf(fs, seat, map, range.from));
   CAIRN_TRY(split_leaf(fs, seat, map, range.to));
@@ -173,7 +173,7 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks ran
   return status;
 }
 
-Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change) {
+Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::RedoChange& change) {
   return cut_range(fs, seat, map, {0, max_file_blocks}, change);
 }
 

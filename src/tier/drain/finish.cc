@@ -27,7 +27,7 @@ namespace cairn::tier {
 namespace {
 
 // A directory that the walk is in.
-struct Level {
+struct FinishedDirectory {
   DrainDirectory where;
   std::string name;
   file::Listed listed;                    // its name in the parent
@@ -122,7 +122,7 @@ Status apply_attributes(DrainState& state, const DrainDirectory& where,
 }
 
 // Gives the directory in lower the pool's mode, owner, attributes and times.
-void finish_attributes(DrainState& state, Level& level) {
+void finish_attributes(DrainState& state, FinishedDirectory& level) {
   const DrainDirectory& where = level.where;
   const file::Map& map = where.map;
   const uint64_t time = change_time(state.fs, map);
@@ -183,8 +183,8 @@ bool is_complete(DrainState& state, const DrainDirectory& where) {
   return status.ok() && !any;
 }
 
-void finish_level(DrainState& state, std::vector<Level>& way) {
-  Level& level = way.back();
+void finish_level(DrainState& state, std::vector<FinishedDirectory>& way) {
+  FinishedDirectory& level = way.back();
   const DrainDirectory& where = level.where;
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
@@ -196,7 +196,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
       (drained == 0 || !is_left_to_later(state, where.mode)))
     finish_attributes(state, level);
   if (is_top) return;
-  Level& above = way[way.size() - 2];
+  FinishedDirectory& above = way[way.size() - 2];
   if (const auto looked = state.unchanged_dirs.find(where.inode);
       looked != state.unchanged_dirs.end())
     level.newest = std::max(level.newest, looked->second);
@@ -213,7 +213,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
     set_home(state.fs, above.where, level.name, where.map, false);
 }
 
-void list_directories(DrainState& state, Level& level) {
+void list_directories(DrainState& state, FinishedDirectory& level) {
   if ((level.where.map.inode->flags.load() & format::flag_lazy) != 0) return;
   const Status status =
       for_each_name(state.fs, level.where.map, false, [&](const file::Listed& listed) -> Status {
@@ -234,12 +234,12 @@ void finish(DrainState& state, const DrainDirectory& top) {
   // with several names gets another ctime when one of them is removed.
   const Status ended = is_whole_so_far(state) ? end_kept(state) : Status();
   const SavedFailure stays(ended);
-  std::vector<Level> way;
+  std::vector<FinishedDirectory> way;
   file::Tree tree(state.fs, top.inode);
   way.push_back({top, "", {}, {}, 0});
   list_directories(state, way.back());
   while (!way.empty() && !state.cancelled) {
-    Level& level = way.back();
+    FinishedDirectory& level = way.back();
     if (level.directories.empty()) {
       finish_level(state, way);
       way.pop_back();

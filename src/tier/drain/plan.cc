@@ -24,7 +24,7 @@ uint64_t most_room(const DrainState& state, const Plan& plan) {
   uint64_t running = 0;
   uint64_t peak = 0;
   uint64_t small = 0;  // small files, several of which replace others only at the end
-  for (const Plan::File& file : plan.files) {
+  for (const Plan::PlannedFile& file : plan.files) {
     running += file.size;
     peak = std::max(peak, running);
     if (state.moved_from.count(file.name) == 0) running -= std::min(running, file.freed);
@@ -196,10 +196,11 @@ Status choose_what_fits(DrainState* state, Plan* plan) {
   const uint64_t needed = most_room(*state, *plan);
   if (needed <= free) return Status();
   state->missing_room = {needed, free};
-  std::stable_sort(plan->files.begin(), plan->files.end(),
-                   [](const Plan::File& a, const Plan::File& b) { return a.changed < b.changed; });
+  std::stable_sort(
+      plan->files.begin(), plan->files.end(),
+      [](const Plan::PlannedFile& a, const Plan::PlannedFile& b) { return a.changed < b.changed; });
   uint64_t taken = 0;
-  for (const Plan::File& file : plan->files) {
+  for (const Plan::PlannedFile& file : plan->files) {
     if (state->without_room.count(file.inode) != 0) continue;  // another name of it
     const uint64_t size = (file.size + unit - 1) / unit * unit;
     if (taken + size > free) {

@@ -16,7 +16,7 @@ namespace cairn::tier {
 
 // Plan lists what a drain would write.
 struct Plan {
-  struct File {
+  struct PlannedFile {
     uint64_t size;
     uint64_t freed;                      // by what it replaces
     std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
@@ -26,8 +26,8 @@ struct Plan {
   uint64_t bytes = 0;
   uint64_t count = 0;
   std::function<bool(const std::string& path, uint64_t bytes, bool is_older)> visit = {};
-  std::vector<File> files = {};  // only for a drain
-  uint32_t modes = 0;            // as Undrained has them
+  std::vector<PlannedFile> files = {};  // only for a drain
+  uint32_t modes = 0;                   // as Undrained has them
   std::string oldest = {};
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;

@@ -79,16 +79,16 @@ void SmallFileBatch::add(const file::Listed& listed, const file::Map& map) {
 }
 
 size_t SmallFileBatch::drain_some(size_t from) {
-  struct Written {
-    const One* one;
+  struct WrittenFile {
+    const BatchedFile* one;
     TempFile temp;
   };
-  std::vector<Written> written;
-  std::vector<const One*> again;
+  std::vector<WrittenFile> written;
+  std::vector<const BatchedFile*> again;
   size_t at = from;
   for (; at < files_.size() && !state_.cancelled; ++at) {
-    const One& one = files_[at];
-    Written next{&one, {}};
+    const BatchedFile& one = files_[at];
+    WrittenFile next{&one, {}};
     if (!needs_writing({state_, where_, lower_, one.listed, one.map}, &next.temp.expected))
       continue;
     next.temp.name = numbered_temp_name(state_.temp_name, written.size());
@@ -100,15 +100,15 @@ size_t SmallFileBatch::drain_some(size_t from) {
   }
   std::vector<Sync> syncs;
   syncs.reserve(written.size());
-  for (const Written& file : written) syncs.push_back({file.temp.file.get(), 0});
+  for (const WrittenFile& file : written) syncs.push_back({file.temp.file.get(), 0});
   if (!syncs.empty()) AtOnce(syncs).run();
   for (size_t i = 0; i < written.size(); ++i) {
-    const One& one = *written[i].one;
+    const BatchedFile& one = *written[i].one;
     if (publish_temp_file({state_, where_, lower_, one.listed, one.map}, syncs[i].result,
                           &written[i].temp) == Tried::again)
       again.push_back(&one);
   }
-  for (const One* one : again) {
+  for (const BatchedFile* one : again) {
     if (state_.cancelled) break;
     drain_name({state_, where_, lower_, one->listed, one->map});
   }

@@ -20,7 +20,7 @@ class SmallFileBatch {
   void drain();
 
  private:
-  struct One {
+  struct BatchedFile {
     file::Listed listed;
     file::Map map;
   };
@@ -31,7 +31,7 @@ class SmallFileBatch {
   // the first of the next ones.
   size_t drain_some(size_t from);
 
-  std::vector<One> files_;
+  std::vector<BatchedFile> files_;
   uint64_t bytes_ = 0;
 };
 

@@ -25,7 +25,8 @@ void DescriptorCache::drop(CachedDescriptor& kept) {
   kept.fd = -1;
 }
 
-int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64_t offset) {
+int64_t DescriptorCache::pread(const DescriptorKey& key, void* buffer, size_t size,
+                               uint64_t offset) {
   CachedDescriptor& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return -EBADF;
   int64_t result = -EBADF;
@@ -41,7 +42,7 @@ int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64
   return result;
 }
 
-void DescriptorCache::keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd) {
+void DescriptorCache::keep(const DescriptorKey& key, const sys::FileStat& st, sys::Descriptor fd) {
   CachedDescriptor& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return;
   if (kept.fd >= 0) drop(kept);

@@ -76,26 +76,26 @@ class DescriptorCache {
 
   // A file in lower, by the inode whose contents it has. A drain replaces it by another file, and
   // `drained` differs then.
-  struct Key {
+  struct DescriptorKey {
     uint64_t inode = 0;
     uint64_t generation = 0;
     uint64_t drained = 0;
     uint64_t changed = 0;  // in the pool: it may have other rights then
-    friend bool operator==(const Key&, const Key&) = default;
+    friend bool operator==(const DescriptorKey&, const DescriptorKey&) = default;
   };
-  static Key key_of(const file::Map& map) {
+  static DescriptorKey key_of(const file::Map& map) {
     return {map.number, map.inode->generation.load(), map.inode->drained.load(),
             map.inode->ctime.load()};
   }
   // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
-  int64_t pread(const Key& key, void* buffer, size_t size, uint64_t offset);
-  void keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd);
+  int64_t pread(const DescriptorKey& key, void* buffer, size_t size, uint64_t offset);
+  void keep(const DescriptorKey& key, const sys::FileStat& st, sys::Descriptor fd);
 
  private:
   static constexpr unsigned capacity = 64;
   struct CachedDescriptor {
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
-    Key key;
+    DescriptorKey key;
     int fd = -1;
     sys::FileStat st = {};
   };

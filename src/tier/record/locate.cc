@@ -16,18 +16,18 @@ Status gone(uint64_t number) {
               static_cast<unsigned long long>(number));
 }
 
-struct Base {
+struct LookedAtBase {
   uint64_t device;
   bool keeps_birth;
 };
-Result<Base> look_at_base(const std::string& path) {
+Result<LookedAtBase> look_at_base(const std::string& path) {
   const int64_t opened = lower_base(path);
   if (opened < 0) return sys::failed(opened, "the covered directory", path);
   const sys::Descriptor base(static_cast<int>(opened));
   sys::FileStat st = {};
   if (const int64_t result = sys::fstat(base.get(), &st); result < 0)
     return sys::failed(result, "the covered directory", path);
-  return Base{st.st_dev, sys::keeps_birth(base.get())};
+  return LookedAtBase{st.st_dev, sys::keeps_birth(base.get())};
 }
 
 }  // namespace

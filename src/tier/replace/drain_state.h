@@ -60,12 +60,12 @@ struct DrainState {
   uint64_t total = 0;
   bool cancelled = false;
   bool out_of_space = false;
-  struct Room {
+  struct MissingRoom {
     uint64_t needed;
     uint64_t free;
   };
   // When the drain began, if lower had not room for all. Then it looks again for each file.
-  std::optional<Room> missing_room;
+  std::optional<MissingRoom> missing_room;
   std::unordered_set<uint64_t> without_room;  // files for which older ones leave none
   std::map<uint64_t, LinkedFile> linked;
   // Names in lower that hold bytes of files which are still to be written elsewhere: each as its

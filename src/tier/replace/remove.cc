@@ -19,7 +19,7 @@ Status changed_since_import(const std::string& path) {
 
 // `newest`: lower is known to the pool as it was at this time. `begun`: since then this drain
 // changes it. `links_until`: until then a drain may have removed links.
-struct Span {
+struct KnownTimes {
   uint64_t newest;
   uint64_t begun;
   uint64_t links_until;
@@ -28,7 +28,7 @@ struct Span {
 // Was the file changed after that time? A change makes both times later. A later mtime alone may be
 // one that a user has set. A later ctime alone may come from another link that was made or removed;
 // it counts for a file without other links, if no drain can have removed one.
-bool is_later(const sys::FileStat& st, const Span& span) {
+bool is_later(const sys::FileStat& st, const KnownTimes& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
   return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
@@ -78,16 +78,16 @@ class Announced {
 class TreeWalk {
  public:
   // `removing` null: only checks the tree. If not, removes it, from the leaves up.
-  TreeWalk(const Span& span, const Root& root, const std::string& path, Announced* removing)
+  TreeWalk(const KnownTimes& span, const Root& root, const std::string& path, Announced* removing)
       : span_(span), root_(root), path_(path), removing_(removing) {}
 
   // The name must be the directory of `root`. All others are opened from there.
   Status visit(int directory, const std::string& name) {
     CAIRN_TRY(enter_or_remove(directory, name));
     while (!way_.empty()) {
-      Level& level = way_.back();
+      RemovedDirectory& level = way_.back();
       if (level.left.empty()) {
-        const Level done = std::move(level);
+        const RemovedDirectory done = std::move(level);
         way_.pop_back();
         CAIRN_TRY(remove(way_.empty() ? directory : way_.back().fd.get(), done.name, done.st));
         continue;
@@ -101,7 +101,7 @@ class TreeWalk {
 
  private:
   // A directory that the walk is in.
-  struct Level {
+  struct RemovedDirectory {
     sys::Descriptor fd;
     std::string name;
     sys::FileStat st = {};  // before anything in it was removed
@@ -135,7 +135,7 @@ class TreeWalk {
     // Another host of the job may have removed it.
     if (opened == -ENOENT) return Status();
     if (opened < 0) return sys::failed(opened, "open", path_of(name));
-    Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
+    RemovedDirectory level{sys::Descriptor(static_cast<int>(opened)), name, st};
     if (const int64_t result = sys::list(level.fd.get(), &level.left); result < 0)
       return sys::failed(result, "open", path_of(name));
     sys::FileStat listed = {};
@@ -155,21 +155,21 @@ class TreeWalk {
                                            : Status();
   }
 
-  const Span& span_;
+  const KnownTimes& span_;
   const Root& root_;
   const std::string& path_;
   Announced* removing_;
-  std::vector<Level> way_;
+  std::vector<RemovedDirectory> way_;
 };
 
 // ESTALE: somebody has changed something in the tree.
-Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
+Status check_tree(const KnownTimes& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
   if (root.witness.size == newest_unknown) return changed_since_import(path);
   return TreeWalk(span, root, path, nullptr).visit(directory, name);
 }
 
-Span span_of(const DrainState& state, const file::Listed& listed) {
+KnownTimes span_of(const DrainState& state, const file::Listed& listed) {
   return {listed.lower.size, state.begun, state.links_until};
 }
 
@@ -183,7 +183,7 @@ Status check_unchanged(const KnownCover& known, int directory, const std::string
 Status remove_tree(DrainState& state, const DrainDirectory& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Span span = span_of(state, listed);
+  const KnownTimes span = span_of(state, listed);
   const Root root{state.known, listed.lower};
   CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
   Announced announced(state, where, listed);

@@ -114,7 +114,7 @@ Status finish(file::FileSystem& fs, const file::Map& map, uint64_t size,
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
   CAIRN_TRY(file::check_generation(map, generation));
-  pool::Change change(fs.pool, *seat);
+  pool::RedoChange change(fs.pool, *seat);
   change.set(map.inode->size, size);
   if (file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
   if (times) {
@@ -157,7 +157,7 @@ Result<sys::Descriptor> open_file(const LowerLocation& place, sys::FileStat* st,
 
 Result<size_t> Stager::read_lower(const file::Map& map, void* buffer, size_t size,
                                   uint64_t offset) {
-  const DescriptorCache::Key key = DescriptorCache::key_of(map);
+  const DescriptorCache::DescriptorKey key = DescriptorCache::key_of(map);
   const int64_t kept = lower_.descriptors().pread(key, buffer, size, offset);
   if (kept >= 0) return static_cast<size_t>(kept);
   sys::FileStat st = {};
@@ -258,8 +258,8 @@ Status Stager::copy_in(const file::Map& map, uint64_t* size) {
   return copy_from(now, map);
 }
 
-Result<std::shared_ptr<Source>> Stager::source_of(const file::Map& map) {
-  std::shared_ptr<Source> source = lower_.sources().find(map);
+Result<std::shared_ptr<ContentSource>> Stager::source_of(const file::Map& map) {
+  std::shared_ptr<ContentSource> source = lower_.sources().find(map);
   if (source == nullptr)
     return fail(
         EIO,
@@ -271,13 +271,13 @@ Result<std::shared_ptr<Source>> Stager::source_of(const file::Map& map) {
 std::shared_ptr<file::Remote> Stager::remote(uint64_t number) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok() || !has_source({*inode, number})) return nullptr;
-  const std::shared_ptr<Source> source = lower_.sources().find({*inode, number});
+  const std::shared_ptr<ContentSource> source = lower_.sources().find({*inode, number});
   return source == nullptr || source->remote() == nullptr
              ? nullptr
              : std::shared_ptr<file::Remote>(source, source->remote());
 }
 
-Status Stager::stage_source(const file::Map& map, Source& source) {
+Status Stager::stage_source(const file::Map& map, ContentSource& source) {
   if (source.remote() != nullptr)
     return fail(ENODEV,
                 "it is on another host and open for writing: it cannot be mapped, because this "

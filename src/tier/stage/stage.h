@@ -31,8 +31,8 @@ class Stager {
   auto undisturbed(const file::Map& map, Look look);
   Status copy_in(const file::Map& map, uint64_t* size);
   Status copy_from(const LowerLocation& place, const file::Map& map);
-  Result<std::shared_ptr<Source>> source_of(const file::Map& map);
-  Status stage_source(const file::Map& map, Source& source);
+  Result<std::shared_ptr<ContentSource>> source_of(const file::Map& map);
+  Status stage_source(const file::Map& map, ContentSource& source);
 
   LowerTree& lower_;
   file::FileSystem& fs_;

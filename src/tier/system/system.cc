@@ -316,7 +316,7 @@ Descriptor out_of_the_way(int fd) {
 }
 
 int64_t list(int fd, std::vector<DirectoryEntry>* entries) {
-  struct Record {
+  struct KernelEntry {
     uint64_t inode;
     int64_t offset;
     uint16_t length;
@@ -328,9 +328,9 @@ int64_t list(int fd, std::vector<DirectoryEntry>* entries) {
     const int64_t n = getdents(fd, buffer.data(), buffer.size());
     if (n <= 0) return n;
     for (int64_t at = 0; at < n;) {
-      const auto* record = reinterpret_cast<const Record*>(buffer.data() + at);
+      const auto* record = reinterpret_cast<const KernelEntry*>(buffer.data() + at);
       at += record->length;
-      const char* name = buffer.data() + at - record->length + offsetof(Record, name);
+      const char* name = buffer.data() + at - record->length + offsetof(KernelEntry, name);
       if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
       entries->push_back({name, record->type});
     }
