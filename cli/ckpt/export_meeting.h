@@ -41,7 +41,7 @@ class ExportMeeting {
 
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // What the part's host says of its counted variables.
+  // Leaves the counts of the part's counted variables, as its host knows them.
   void leave_counts(uint32_t part, const Json& counts) const;
   [[nodiscard]] bool has_counts(uint32_t part) const;
   [[nodiscard]] Json counts_of(uint32_t part) const;
@@ -55,10 +55,10 @@ class ExportMeeting {
   [[nodiscard]] const std::vector<ExportedFile>& files() const { return files_; }
 
   [[nodiscard]] bool has_part(uint32_t part) const;
-  // Of so many, ascending.
+  // The numbers below `parts` of which no part is there, ascending.
   [[nodiscard]] std::vector<uint32_t> missing_parts(uint32_t parts) const;
   void mark_part(uint32_t part) const;
-  // Nothing: another process writes the part.
+  // Returns nothing if another process writes the part.
   [[nodiscard]] std::optional<DataFile> lock_part(uint32_t part) const;
 
   // Has the file no name yet, and is it still to get one?

@@ -11,7 +11,7 @@
 namespace cairn::cli {
 namespace {
 
-// What a rank that no part has told of has.
+// Stands for the count of a rank that no part knows.
 constexpr uint64_t unknown = UINT64_MAX;
 
 const CkptVariable& variable_of(const std::vector<CkptVariable>& variables,
@@ -65,8 +65,8 @@ PartsExport::State PartsExport::step() {
 
 // ---- how many elements the ranks have
 
-// By name of variable: for each rank of the part {rank, elements}, and of ragged arrays for each
-// row of cells {first cell, cells, values}.
+// Lists, by name of variable, {rank, elements} for each rank of the part and, for ragged arrays,
+// {first cell, cells, values} for each row of cells.
 Json PartsExport::own_counts(const CkptPart& part) {
   const int64_t number = version_.info.number;
   Json all = {{"ranks", Json::object()}, {"rows", Json::object()}};
@@ -127,7 +127,7 @@ bool PartsExport::gather_counts() {
   return true;
 }
 
-// Where the elements of each rank and the lists of each row of cells begin.
+// Finds where the elements of each rank and the lists of each row of cells begin.
 void PartsExport::find_places() {
   for (const auto& [name, of_ranks] : counts_) {
     bool is_whole = std::find(of_ranks.begin(), of_ranks.end(), unknown) == of_ranks.end();
@@ -161,7 +161,7 @@ void PartsExport::make_files() {
     ExportMeeting::ExportedFile file = meeting_.new_file(is_beside);
     if (is_beside) check_may_create(path_ + beside_suffix, may_replace_);
     const std::vector<NetcdfPlace> places = content_->make_skeleton(file.data, is_beside);
-    // What the version does not have is written here.
+    // Variables that the version does not have are written here.
     write_and_compare(file.data, path_, *content_, [&](const PutBytes& put) {
       for (const NetcdfPlace& place : places)
         if (const std::vector<int64_t>* const values = content_->values(place.variable))

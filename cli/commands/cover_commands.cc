@@ -72,7 +72,7 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
   cairn_drain_to_report report;
   const Cover::DrainResult drained = cover.drain_to(elsewhere, &report);
   const bool is_whole = drained.code == 0 && report.missing_parts == 0;
-  // Of a directory that is there, the pool may hold what is to be changed in it.
+  // If the directory is there, the pool may hold changes that belong into it.
   const bool may_end = !keep && is_whole && (report.is_covered != 0 || report.is_lost != 0);
   const bool ended = may_end && (report.is_covered != 0 ? cover.end() : cover.discard());
   std::string text = drain_text(elsewhere, drained);

@@ -103,7 +103,7 @@ class Cleaner {
     add(found);
   }
 
-  // Why a cover stays; of several reasons the last one counts.
+  // The reason why a cover stays; the last one of several counts.
   enum class Left { nothing, undrained, in_use };
 
   // Ends a cover, if it can. Left::nothing: it has ended, or in a dry run would end.

@@ -355,7 +355,7 @@ struct Run {
     }
     report_full(pool, before);
     if (keep) return end_kept(pool, code_of_program);
-    // Without a claim the drain itself recognises another directory.
+    // If there is no claim, the drain itself recognises another directory.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
       tell(

@@ -138,7 +138,7 @@ class Stager {
     }
   }
 
-  // Nothing was staged: removes the cover and the pool, if this command has made them.
+  // Removes the cover and the pool if this command has made them. Called when nothing was staged.
   void undo() {
     if (!is_new_ || !cover_.end()) return;
     remove_if_left_over(pool_, lock_start(pool_.path()));

@@ -144,7 +144,7 @@ int status_command(const Config& config, bool json) {
   return exit_ok;
 }
 
-// What a cover was like a moment ago, for the rate.
+// The state of a cover a moment ago, from which the rate is computed.
 struct Before {
   uint64_t drained_bytes = 0;
   std::chrono::steady_clock::time_point at;

@@ -1,4 +1,4 @@
-// What `cairn doctor` looks at; each look gives findings.
+// The checks of `cairn doctor`; each gives findings.
 #pragma once
 
 #include <string>

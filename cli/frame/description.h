@@ -47,7 +47,7 @@ std::string man_page(const CommandDescription& command);
 std::string markdown(const CommandDescription& command);
 std::string markdown_page(const CommandDescription& command);
 
-// Where keys are set, and which place counts.
+// Explains where keys are set, and which place counts.
 std::string configuration_prose();
 // "pool.size", "environment", default and help of each key, for the same three.
 std::string configuration_help();

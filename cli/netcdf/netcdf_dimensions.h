@@ -19,7 +19,7 @@ struct NetcdfDimension {
 
 struct NetcdfDimensions {
   std::vector<NetcdfDimension> dimensions;
-  // For each variable the indexes of its dimensions, with that of bytes of an element.
+  // The indexes of each variable's dimensions, with that of the bytes of an element.
   std::vector<std::vector<size_t>> of;
 };
 

@@ -44,7 +44,8 @@ NetcdfFile::NetcdfFile(const DataFile& file) : h5_(Hdf5::get()), path_(file.path
   h5_.check(h5_.Pset_link_creation_order(creation.get(), order), path_);
   h5_.check(h5_.Pset_attr_creation_order(creation.get(), order), path_);
   h5_.check(h5_.Pset_alignment(access.get(), aligned_from, alignment), path_);
-  // By its name HDF5 would overwrite whatever file others have put there meanwhile.
+  // HDF5 gets the descriptor's path: by its name it would overwrite whatever file others have put
+  // there meanwhile.
   const std::string name = file.by_descriptor();
   file_ = {h5_.check(h5_.Fcreate(name.c_str(), h5_truncate, creation.get(), access.get()), path_),
            h5_.Fclose};

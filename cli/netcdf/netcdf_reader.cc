@@ -54,7 +54,7 @@ bool is_small_float(uint32_t type) {
   return type == CAIRN_TYPE_FLOAT16 || type == CAIRN_TYPE_BFLOAT16;
 }
 
-// Of two bytes, in either byte order.
+// Recognises a float of two bytes, in either byte order.
 Element small_float_of(const Hdf5& h5, Hid type) {
   size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   if (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0)

@@ -129,7 +129,8 @@ std::string pool_name_of(const std::string& path) {
 
 namespace {
 
-// Of a place that is a device, the device if it is `wanted` by the name "".
+// Lists the directories of pools whose names are `wanted`. If the place is a device, lists the
+// device if it is wanted by the name "".
 std::vector<std::string> list_directories(
     const Config& config, const std::function<bool(const std::string& name)>& wanted) {
   struct stat st {};

@@ -24,7 +24,8 @@ std::vector<int> processes_that_may_attach(const std::string& directory, const s
 // The name of its program; "" if it has ended.
 std::string program_name_of(int pid);
 
-// What the mappings of a process, as /proc/PID/maps lists them, say of the preloaded library.
+// Tells from the mappings of a process, as /proc/PID/maps lists them, if it carries the preloaded
+// library.
 enum class Carries {
   library,
   perhaps,  // it has not loaded any library yet, and is going to

@@ -445,9 +445,9 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
   return false;
 }
 
-// What a claim says to root. Root's claims lead to any pool, other users' claims to pools of the
-// claim's owner only, and with that user's rights: a user can make a pool of root's, or of a third
-// user, in an image of a file system.
+// The pool to which a claim leads root. Root's claims lead to any pool. Other users' claims lead
+// only to pools of the claim's owner, and root uses these with that user's rights: a user can make
+// a pool of root's, or of a third user, in an image of a file system.
 struct ClaimForRoot {
   std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
   bool is_wrong = false;           // it leads to a pool of somebody else

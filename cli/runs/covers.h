@@ -57,7 +57,7 @@ std::vector<CoverEntry> list_covers(const Pool& pool);
 std::optional<CoverEntry> cover_of(const Pool& pool, const std::string& directory);
 // The number of a value of drain.mode.
 cairn_drain_mode drain_mode_of(const std::string& name);
-// Of a cover's files that are not drained, the first `most`.
+// A file of a cover that is not drained.
 struct UndrainedFile {
   std::string path;  // below the directory
   uint64_t bytes = 0;
@@ -85,10 +85,11 @@ double age_of_oldest(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
 bool all_drained(const std::vector<CoverEntry>& covers);
 
-// For a run that begins anew: discards what an earlier one left, if nobody uses it.
+// Options of a run that begins anew: it discards what an earlier run left, if no process uses it.
 struct Fresh {
   std::string launch;  // launch_id()
-  // What is there, before it goes; if it is in use it stays.
+  // Called for each cover that an earlier run left, before the new one discards it. A cover in use
+  // stays.
   std::function<void(const CoverEntry& left)> left;
 };
 
@@ -119,7 +120,7 @@ class Cover {
   Cover(const Cover&) = delete;
   Cover& operator=(const Cover&) = delete;
 
-  // As long as the object lives, no process takes the cover's claim for void.
+  // Keeps the claim of a cover valid: while the object lives, no process takes the claim for void.
   class Hold {
    public:
     explicit Hold(int descriptor) : descriptor_(descriptor) {}
@@ -151,7 +152,7 @@ class Cover {
   // cairn_progress; `problem` gets each file's error.
   DrainResult drain_while_running(cairn_while_running* what, const cairn_progress& progress,
                                   const cairn_drain_problem& problem, void* context);
-  // To another directory. `report`: what is told of that.
+  // Drains to another directory. `report` receives the result.
   DrainResult drain_to(const std::string& elsewhere, cairn_drain_to_report* report);
   // Ends the cover. False while other processes are in it; the object is empty afterwards.
   bool discard();
@@ -188,10 +189,10 @@ bool leave_pool(Pool& pool, PlaceLock& cover);
 // user's rights from now on (pool_owner.h).
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);
 
-// What to do about a claim whose pool is not here, for messages.
+// Says how to free a claim whose pool is not here, for messages.
 std::string how_to_free(const std::string& directory);
 
-// What to do where the path leads to a directory other than the covered one.
+// Says what to do if the path leads to a directory other than the covered one.
 std::string how_to_rescue(const std::string& directory);
 
 // The real path, or Error(exit_usage) if it is missing or no directory.

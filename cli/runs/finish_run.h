@@ -31,10 +31,10 @@ struct FinishResult {
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others, DrainNotice* notice = nullptr);
 
-// That time, as it is configured (drain.wait).
+// The configured time for which a run waits for others (drain.wait).
 std::chrono::seconds wait_for_others(const Config& config);
 
-// What a person is told about it, on stderr or stdout; and the exit code.
+// The message about the end of a run, for stderr or stdout, and the exit code.
 std::string finish_text(const std::string& directory, const FinishResult& result);
 int finish_code(const FinishResult& result);
 

@@ -284,8 +284,8 @@ class Keeper {
                         : fmt::format("{} is drained in the background again", order_.directory));
   }
 
-  // What the drain waits for, as far as that can be seen. A system call that does not end is one of
-  // lower's file system, also where the pool is full because of it.
+  // Says what the drain waits for, as far as that can be seen. A system call that does not end is
+  // one of lower's file system, even if the pool is full because of it.
   static std::string reason_for_silence(const Pool& pool) {
     constexpr const char* no_answer = "its file system may not answer";
     if (is_in_system_call(getpid())) return no_answer;

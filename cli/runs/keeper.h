@@ -31,7 +31,7 @@ int run_keeper(int argc, char** argv);
 // lower may not answer. Another one leaves immediately as long as the object lives.
 std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory);
 
-// What `cairn status` says of the keeper of a cover.
+// The state of a cover's keeper, for `cairn status`.
 struct KeeperState {
   int pid = 0;
   uint64_t drained_bytes = 0;  // written to lower since it began, known to a second

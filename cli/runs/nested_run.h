@@ -30,8 +30,8 @@ enum class Wait {
 // Gives the shared lock up for the exclusive one. After two seconds it says what is waited for. A
 // run that gives up releases its lock, so the last of the others gets it.
 Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
-// As wait_to_be_last(), for a run whose program has failed: the process that started it, such as an
-// MPI's launcher, must hear of that immediately.
+// Does not wait as wait_to_be_last() does, because the run's program has failed: the process that
+// started the run, such as an MPI's launcher, must learn that immediately.
 Wait be_last_or_leave(PlaceLock& running);
 
 }  // namespace cairn::cli

@@ -14,9 +14,8 @@
 namespace cairn::cli {
 namespace {
 
-// What the claim says, with a line's end before each line; "" if it cannot be read. Other
-// users may write to the directory. If they put a FIFO there, opening it must not block this
-// process.
+// The text of the claim, with a line's end before each line; "" if it cannot be read. Other users
+// may write to the directory. If they put a FIFO there, opening it must not block this process.
 std::string text_of(const DataFile& directory, const std::string& name, uid_t* owner = nullptr) {
   const int file =
       openat(directory.descriptor(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

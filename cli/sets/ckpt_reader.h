@@ -39,7 +39,7 @@ class CkptReader {
   static constexpr uint64_t most_bytes = uint64_t{32} << 20;
 
  private:
-  // Of a part of the array; returns how many elements a slab has at most.
+  // Makes room for a part of the array; returns how many elements a slab has at most.
   uint64_t make_room(const CkptVariable& variable, uint64_t elements);
   [[nodiscard]] static cairn_array array_of(const CkptVariable& variable, const Slab& slab,
                                             uint8_t* elements);

@@ -1,4 +1,4 @@
-// What a command shows: a table for people, JSON for programs, from the same data.
+// Prints the output of a command: a table for people, JSON for programs, from the same data.
 //
 // Numbers stay numbers in JSON (sizes in bytes, keys end in _bytes); people get units.
 #pragma once
@@ -48,8 +48,8 @@ std::string format_values(fmt::string_view format, const Values&... values) {
 }
 }  // namespace detail
 
-// As fmt::format, for what a terminal shows: every text among the values becomes printable. Line
-// ends are those of `format`.
+// Formats a text for a terminal: makes every text among the values printable. Line ends are those
+// of `format`.
 template <typename... Values>
 std::string shown_format(fmt::format_string<const Values&...> format, const Values&... values) {
   return detail::format_values(format, detail::shown(values)...);
@@ -86,7 +86,7 @@ std::string json_text(const std::string& bytes);
 void set_log_level(const std::string& level);
 void warn(const std::string& text);
 void inform(const std::string& text);
-// As warn(), with nothing in front of the line.
+// Prints a line to stderr as warn() does, with nothing in front of it.
 void note(const std::string& text);
 
 }  // namespace cairn::cli

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view letters = "KMGTPE";
 
-// What a text means, and the forms that it may have, for error messages.
+// The meaning of a text, and the forms that it may have, for error messages.
 struct Expected {
   const char* what;
   const char* forms;

@@ -28,8 +28,8 @@ void find_kernel_clock();
 // Nanoseconds since 1970, by CLOCK_REALTIME_COARSE.
 inline uint64_t coarse_now_ns() { return detail::now_ns(CLOCK_REALTIME_COARSE); }
 
-// The same by CLOCK_REALTIME. Who preloads a clock of his own (libfaketime) changes neither of
-// them: times of one file must not come from two clocks.
+// Nanoseconds since 1970, by CLOCK_REALTIME. A preloaded clock such as libfaketime changes neither
+// of these two: times of one file must not come from two clocks.
 inline uint64_t fine_now_ns() { return detail::now_ns(CLOCK_REALTIME); }
 
 // Nanoseconds since some moment before, the same for all processes of this boot.

@@ -46,7 +46,7 @@ inline constexpr uint64_t flag_covered = 32;
 inline constexpr uint64_t flag_kept = 128;
 // Made without a name (O_TMPFILE): it may get its first one.
 inline constexpr uint64_t flag_nameless = 64;
-// Which node of a job has it is being settled: who opens it waits.
+// The nodes of a job are deciding which of them has it: a process that opens it waits.
 inline constexpr uint64_t flag_moving = 256;
 // Lazy again after it was the pool's own: to the other nodes of a job it still is this one's.
 inline constexpr uint64_t flag_evicted = 512;
@@ -76,8 +76,8 @@ struct FileWords {
   // Counts those that succeeded: what one that fails took may have been promised to another one
   // meanwhile. Never flushed.
   Word preallocations;
-  // Only its name has changed since lower had the same (file/namespace/moved.h): its ctime then, 0:
-  // no such note; `change` then; and what the file was in lower.
+  // If only its name has changed since lower had the same (file/namespace/moved.h): its ctime then
+  // (0: no such note), `change` then, and the witness that the file had in lower.
   Word moved;
   Word moved_change;
   Word moved_lower[witness_words];
@@ -111,8 +111,8 @@ struct alignas(64) Inode {
   Word change;  // counts changes, folded from the lanes' stamps
   Word append_lock;
   Word orphan_of;  // an orphan made by truncate or punch: whose blocks these were
-  // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was
-  // imported into, and the ctime at which it was last known to be the same in lower.
+  // If it was imported from lower (tier/): the directory and the dirent's unit + 1 of its name
+  // there, and the ctime at which it was last known to be the same in lower.
   Word lower_parent;
   Word lower_unit;
   Word drained;

@@ -1,5 +1,5 @@
-// What lies where on a medium (docs/format/README.md). Fixed-width little-endian Words only,
-// offsets never pointers, zero is never a valid type.
+// The layout of a medium (docs/format/README.md): fixed-width little-endian Words only, offsets
+// never pointers, zero is never a valid type.
 //
 //   segment 0:  superblock A | superblock B | state block | orphan heads | lanes ...
 //   segment n:  segment header (one block)
@@ -229,7 +229,7 @@ inline constexpr uint64_t state_block = 2;
 inline constexpr uint64_t orphan_block = 3;
 inline constexpr uint64_t lanes_block = 4;
 
-// Where things lie in a segment, all in bytes from its start.
+// The parts of a segment, all in bytes from its start.
 struct SegmentLayout {
   uint64_t blocks = 0;
   uint64_t chunk_table = 0;
