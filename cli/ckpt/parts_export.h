@@ -18,8 +18,8 @@ namespace cairn::cli {
 
 class PartsExport {
  public:
-  // `with_copies`: also writes parts of other hosts of which the pool has copies. Without a part of
-  // its own a pool's copies are its share anyway.
+  // `with_copies`: also writes parts of other hosts of which the pool has copies. A pool without a
+  // part of its own writes its copies anyway.
   PartsExport(const CkptSet& set, const CkptVersion& version, std::vector<CkptPart> parts,
               const std::string& path, bool may_replace, bool with_copies);
 
@@ -30,16 +30,15 @@ class PartsExport {
     completed,  // by this process
     completed_by_another
   };
-  // Goes as far as it can; when others have gone further, the next call does as well.
+  // Goes as far as it can. Call it again when other processes have done their steps.
   State step();
 
   // Hosts that the state waits for, one for each part.
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   // Are copies of some of these parts in the pool, and not asked for?
   [[nodiscard]] bool has_copies_of_missing() const { return has_copies_of_missing_; }
-  // Once counts are not waited for any more.
+  // Valid once the state is not waits_for_counts any more.
   [[nodiscard]] const ExportContent& content() const { return *content_; }
-  [[nodiscard]] const std::string& meeting_path() const { return meeting_.path(); }
 
  private:
   bool gather_counts();

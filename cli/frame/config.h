@@ -54,7 +54,7 @@ class Config {
 
   [[nodiscard]] const Setting& at(const std::string& key) const;
   [[nodiscard]] const std::string& value(const std::string& key) const { return at(key).value; }
-  // Whether anything but the default set it.
+  // Has anything but the default set the key?
   [[nodiscard]] bool is_set(const std::string& key) const { return at(key).origin != "default"; }
   // The files that were read.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }

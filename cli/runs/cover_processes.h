@@ -15,7 +15,7 @@ namespace cairn::cli {
 // In cairn_lane_info::lane of a process that has no lane.
 inline constexpr uint32_t not_attached = UINT32_MAX;
 
-// Whether the process's environment names the cover of `directory`, or cannot be read.
+// True if the process's environment names the cover of `directory`, or cannot be read.
 bool may_use_cover(int pid, const std::string& directory);
 
 // The processes other than this one that may attach `pool` because of their environment.

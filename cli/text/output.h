@@ -55,8 +55,8 @@ std::string shown_format(fmt::format_string<const Values&...> format, const Valu
   return detail::format_values(format, detail::shown(values)...);
 }
 
-// Writes lines to stdout, with hidden characters other than line ends as \xNN. A reader that has
-// gone (SIGPIPE aside) or a full disk is an error.
+// Writes lines to stdout, with hidden characters other than line ends as \xNN. A closed pipe
+// (SIGPIPE aside) or a full disk is an error.
 void print_lines(std::string_view lines);
 template <typename... Values>
 void print(fmt::format_string<const Values&...> format, const Values&... values) {
@@ -68,21 +68,21 @@ std::string json_line(const Json& json);
 // Throws if what was printed did not arrive.
 void flush_output();
 
-// Writes to stderr. Where nobody can be told (a full disk, a reader that has gone), the work goes
-// on: a run whose program has ended still drains.
+// Writes to stderr. If that fails (a full disk, a reader that has closed the pipe), the command
+// goes on: a run whose program has ended still drains.
 void tell_lines(std::string_view lines);
 template <typename... Values>
 void tell(fmt::format_string<const Values&...> format, const Values&... values) {
   tell_lines(shown_format<Values...>(format, values...));
 }
-// The line that stderr shows last, on a terminal: shows another one in its place, or none.
+// Replaces the last line that stderr shows on a terminal, or clears it.
 void show_over(std::string_view line);
 void clear_line();
 
-// Valid UTF-8 for JSON: bytes that are none become U+FFFD.
+// Makes valid UTF-8 for JSON: other bytes become U+FFFD.
 std::string json_text(const std::string& bytes);
 
-// A line on stderr, "cairn: warning: ..." if log.level allows.
+// warn() and inform() print a line on stderr, "cairn: warning: ..." if log.level allows it.
 void set_log_level(const std::string& level);
 void warn(const std::string& text);
 void inform(const std::string& text);

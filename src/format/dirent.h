@@ -41,7 +41,7 @@ struct Dirent {
   Word head;
   Word inode;
   Word next;  // unit + 1 of the next in the bucket's chain or free list, 0: none
-  // With dirent_lower, the witness of the file in lower: device, inode, size, mtime; with
+  // The witness of the file in lower, if dirent_lower is set: device, inode, size, mtime; with
   // dirent_witness also birth, ctime, owner (file/namespace/witness.h).
   Word lower[witness_words];
   // The name follows.

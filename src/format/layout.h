@@ -218,9 +218,6 @@ constexpr bool record_is_zero(uint64_t owner) {
   return owner == 0 || (record_state(owner) == record_free && (owner & record_known_zero) != 0);
 }
 constexpr unsigned record_level(uint64_t owner) { return (owner >> 3) & 7; }
-constexpr uint32_t record_lane(uint64_t owner) {
-  return static_cast<uint32_t>((owner >> 17) & 0x7ff) - 1;
-}
 constexpr uint64_t record_inode(uint64_t owner) { return owner >> 28; }
 
 inline constexpr uint64_t superblock_a_block = 0;

@@ -32,7 +32,7 @@ void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::stri
 bool still_names(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
-// What the pool said of a file before the first byte of it was copied to lower.
+// The state of a file in the pool before its first byte was copied to lower.
 struct CopiedFrom {
   uint64_t change_time = 0;
   uint64_t drained = 0;  // Inode::drained
@@ -63,7 +63,7 @@ bool is_set_back(int64_t since);
 // been moved or removed in the pool, which does not remember it in lower any more.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
-// What lower has under a name: nothing, the file that the pool remembers, or another one.
+// Tells if lower has, under a name, nothing, the file that the pool remembers, or another one.
 enum class InLower : uint8_t { nothing, remembered, other };
 Result<InLower> try_to_look(const KnownCover& known, int directory, const file::Listed& listed,
                             sys::FileStat* st);

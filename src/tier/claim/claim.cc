@@ -184,7 +184,8 @@ Status brought_back(int64_t result, const std::string& directory) {
                     : Status();
 }
 
-// Of the file that has the claim's name: "user N", or "an unknown user". For messages only.
+// Names the owner of the file that has the claim's name: "user N", or "an unknown user". For
+// messages only.
 std::string user_of_name(const std::string& directory) {
   sys::FileStat st = {};
   const sys::Descriptor base(static_cast<int>(lower_base(directory)));

@@ -39,7 +39,7 @@ struct ClaimRequest {
 struct ClaimTaken {
   std::string token;
   uint64_t owner = no_owner;  // of the claim that this pool has in the directory
-  // Nobody can write to the directory, on this host and as this user: there is no claim in it.
+  // This user cannot write to the directory on this host, so there is no claim in it.
   bool is_unwritable = false;
 };
 Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,

@@ -67,7 +67,7 @@ void remove_claims_left(int directory, uint64_t owner) {
   const std::string system = this_system();
   std::vector<std::string> left;
   for (const sys::DirectoryEntry& entry : entries) {
-    // Only temporary files have this form: the claim has not, nor have claims of hosts that joined.
+    // A temporary file has this form; the claim and the claims of hosts that joined do not.
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))
       continue;

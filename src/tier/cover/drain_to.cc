@@ -169,7 +169,7 @@ class ElsewhereWriter {
     return result;
   }
 
-  // Only the user, root, or the file's owner as of the pool can have made it.
+  // The user, root, or the owner that the pool has for the file must have made it.
   [[nodiscard]] bool is_of_ours(const file::Map& map, const sys::FileStat& st) const {
     return is_trusted_owner(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
   }

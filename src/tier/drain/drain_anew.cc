@@ -32,7 +32,7 @@ namespace {
 
 constexpr const char* not_beside = "a new file cannot be written beside it";
 
-// What the copy of a file writes.
+// The bytes that a copy of the file writes.
 uint64_t bytes_in(const sys::FileStat& st) {
   return std::min(static_cast<uint64_t>(st.st_size), static_cast<uint64_t>(st.st_blocks) * 512);
 }

@@ -27,7 +27,7 @@ namespace {
 // How long the drain waits for a process that stores through the map.
 constexpr int patience_ms = 20;
 
-// What lower had before the file, or a directory above it, was renamed.
+// The file as lower had it before it, or a directory above it, was renamed.
 struct Before {
   file::Witness witness;
   uint64_t time = 0;  // of the last rename of the file; if there is none, of its drain

@@ -155,7 +155,7 @@ Tried publish_temp_file(const DrainName& item, int64_t synced, TempFile* temp) {
   if (synced < 0) status = sys::failed(synced, "fsync", path);
   const bool changed = has_changed(item.state, item.map, *temp);
   if (status.ok() && !changed) {
-    // Of the file that was written, even if another one has its name by now.
+    // Looks at the file that was written, even if another one has its name by now.
     const int64_t result = temp->file.ok() ? sys::fstat(temp->file.get(), &temp->st)
                                            : sys::lstatat(fd, temp->name.c_str(), &temp->st);
     if (result < 0) status = sys::failed(result, "stat", path);

@@ -116,7 +116,7 @@ class LowerTree : public file::Lower {
   DescriptorCache& descriptors() { return descriptors_; }
   // The sources of files without names.
   Sources& sources() { return sources_; }
-  // What pool_gives_rights() has found (pool_rights.h); -1: it has not looked yet.
+  // The result of pool_gives_rights() (pool_rights.h); -1: it has not looked yet.
   std::atomic<int> pool_gives_rights{-1};
 
  private:

@@ -15,8 +15,9 @@ namespace cairn::tier {
 
 bool pool_gives_rights(file::FileSystem& fs);
 
-// What a drain may give to a file. If the pool gives no rights, there are no set-ID bits, and in
-// root's drain each file keeps the owner and group that it has (keeps_owner): new ones are root's.
+// Reduces `wanted` to the rights that a drain may give to a file. If the pool gives no rights,
+// there are no set-ID bits, and in root's drain each file keeps the owner and group that it has
+// (keeps_owner): new ones are root's.
 inline constexpr uint32_t keeps_owner = UINT32_MAX;
 file::Attributes with_rights(file::FileSystem& fs, file::Attributes wanted);
 

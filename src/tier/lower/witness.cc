@@ -27,8 +27,8 @@ bool has_owner(const file::Witness& directory) {
          (directory.mtime & owner_bits) != unknown_user;
 }
 
-// Of a group number, as far as there is room. Two groups with the same digest are taken for one, so
-// the file keeps that of lower.
+// Shortens a group number to the bits that there is room for. Two groups with the same digest are
+// taken for one, so the file keeps that of lower.
 constexpr uint32_t group_bits = 0xF'FFFF;
 uint32_t digest_of(uint32_t group) { return (group ^ group >> 20) & group_bits; }
 

@@ -40,8 +40,8 @@ inline constexpr uint64_t newest_unknown = 0;
 file::Witness directory_witness(const KnownCover& cover, const sys::FileStat& st, uint64_t newest);
 // Notes the owner of the directory in its witness.
 void note_owner_in(file::Witness* directory, const sys::FileStat& st);
-// What Witness::rights is: owner, group and permissions that the pool had when it and lower were
-// last the same. What differs from them in the pool, the program has changed since.
+// Computes Witness::rights: owner, group and permissions that the pool had when it and lower were
+// last the same. If those of the pool differ now, the program has changed them since.
 uint64_t noted_rights(uint32_t uid, uint32_t gid, uint32_t mode);
 
 // Compares what is there now. A directory is the same only if its owner is the one that is

@@ -239,7 +239,7 @@ TEST_F(DirectoryWitness, HoldsTheOwner) {
   EXPECT_TRUE(is_same(of(somebody), of(somebody)));
   EXPECT_FALSE(is_same(of(user), of(somebody)));
   EXPECT_FALSE(is_same(of(0), of(somebody)));
-  // Nobody else can make these.
+  // The user or root must have made these.
   EXPECT_TRUE(is_same(of(somebody), of(user)));
   EXPECT_TRUE(is_same(of(somebody), of(0)));
 }

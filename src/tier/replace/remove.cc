@@ -108,7 +108,7 @@ class TreeWalk {
     std::vector<sys::DirectoryEntry> left = {};
   };
 
-  // For messages.
+  // The path of a name, for messages.
   [[nodiscard]] std::string path_of(const std::string& name) const {
     std::string path = path_;
     if (way_.empty()) return path;
