@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ckpt/export_content.h"
-#include "ckpt/export_meeting.h"
+#include "ckpt/export_rendezvous.h"
 #include "ckpt/list_rows.h"
 #include "sets/ckpt_reader.h"
 #include "text/progress.h"
@@ -43,12 +43,13 @@ class PartsExport {
  private:
   bool gather_counts();
   [[nodiscard]] Json own_counts(const CkptPart& part);
-  void take_counts(const Json& told);
+  void take_counts(const Json& counts);
   void find_places();
   void meet();
   void make_files();
   bool write_part(const CkptPart& part);
-  void check_place(const ExportMeeting::ExportedFile& file, size_t variable, uint64_t offset) const;
+  void check_place(const ExportRendezvous::ExportedFile& file, size_t variable,
+                   uint64_t offset) const;
   bool write_share();
   bool put_variable(const CkptPart& part, size_t variable, uint64_t offset, const PutBytes& put);
   void put_box(const CkptPiece& piece, size_t variable, uint64_t offset, const PutBytes& put);
@@ -65,7 +66,7 @@ class PartsExport {
   bool may_replace_;
   bool with_copies_;
   std::vector<CkptVariable> variables_;  // of the version
-  ExportMeeting meeting_;
+  ExportRendezvous rendezvous_;
   CkptReader reader_;
   RankCounts counts_;
   RankCounts firsts_;  // of each rank, the place of its first element among those of all

@@ -20,7 +20,7 @@ struct NetcdfDimension {
 struct NetcdfDimensions {
   std::vector<NetcdfDimension> dimensions;
   // The indexes of each variable's dimensions, with that of the bytes of an element.
-  std::vector<std::vector<size_t>> of;
+  std::vector<std::vector<size_t>> of_variable;
 };
 
 // Names come from the attribute "dimensions". A variable without one gets names made of extents.

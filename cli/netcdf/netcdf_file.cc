@@ -64,7 +64,8 @@ std::vector<NetcdfPlace> NetcdfFile::add_variables(const std::vector<CkptVariabl
   std::vector<NetcdfPlace> places;
   const auto add = [&](size_t i) {
     std::vector<uint64_t> shape;
-    for (const size_t index : dimensions.of[i]) shape.push_back(dimensions.dimensions[index].size);
+    for (const size_t index : dimensions.of_variable[i])
+      shape.push_back(dimensions.dimensions[index].size);
     places.push_back(add_variable(variables[i], i, names[i], shape));
   };
   for (const CkptVariable& one : variables) {
@@ -86,7 +87,7 @@ std::vector<NetcdfPlace> NetcdfFile::add_variables(const std::vector<CkptVariabl
   }
   for (size_t i = 0; i < variables.size(); ++i) {
     if (netcdf_form(variables[i].type, variables[i].element_size).is_beside != is_beside) continue;
-    const auto& own = dimensions.of[i];
+    const auto& own = dimensions.of_variable[i];
     const bool is_coordinate =
         own.size() == 1 && dimensions.dimensions[own[0]].coordinate == std::optional<size_t>(i);
     if (is_coordinate && !is_beside) continue;

@@ -227,12 +227,12 @@ void NetcdfReader::tell_of_group(const std::string& name) const {
   const std::vector<std::string> left = datasets_below(name);
   if (left.empty()) return;
   constexpr size_t most_shown = 8;
-  std::string shown;
+  std::string names;
   for (size_t i = 0; i < left.size() && i < most_shown; ++i)
-    shown += (i == 0 ? "" : ", ") + left[i];
-  if (left.size() > most_shown) shown += fmt::format(" and {} more", left.size() - most_shown);
+    names += (i == 0 ? "" : ", ") + left[i];
+  if (left.size() > most_shown) names += fmt::format(" and {} more", left.size() - most_shown);
   warn(fmt::format("{}: group '{}': datasets in groups are not imported; left out: {}", path_, name,
-                   shown));
+                   names));
 }
 
 // A file may hold a group in itself.

@@ -31,7 +31,7 @@ class DrainNotice {
   void watch();
 
   const bool program_failed_;
-  bool told_ = false;  // the thread's while there is one
+  bool reported_ = false;  // the thread's while there is one
   std::string line_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -36,7 +36,7 @@ std::string printable(std::string_view text);
 
 namespace detail {
 template <typename T>
-auto shown(const T& value) {
+auto as_printable(const T& value) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>)
     return printable(std::string_view(value));
   else
@@ -51,8 +51,8 @@ std::string format_values(fmt::string_view format, const Values&... values) {
 // Formats a text for a terminal: makes every text among the values printable. Line ends are those
 // of `format`.
 template <typename... Values>
-std::string shown_format(fmt::format_string<const Values&...> format, const Values&... values) {
-  return detail::format_values(format, detail::shown(values)...);
+std::string format_printable(fmt::format_string<const Values&...> format, const Values&... values) {
+  return detail::format_values(format, detail::as_printable(values)...);
 }
 
 // Writes lines to stdout, with hidden characters other than line ends as \xNN. A closed pipe
@@ -60,7 +60,7 @@ std::string shown_format(fmt::format_string<const Values&...> format, const Valu
 void print_lines(std::string_view lines);
 template <typename... Values>
 void print(fmt::format_string<const Values&...> format, const Values&... values) {
-  print_lines(shown_format<Values...>(format, values...));
+  print_lines(format_printable<Values...>(format, values...));
 }
 void print_json(const Json& json);
 // JSON in one line, in ASCII. Bytes that are not UTF-8 become U+FFFD.
@@ -73,7 +73,7 @@ void flush_output();
 void tell_lines(std::string_view lines);
 template <typename... Values>
 void tell(fmt::format_string<const Values&...> format, const Values&... values) {
-  tell_lines(shown_format<Values...>(format, values...));
+  tell_lines(format_printable<Values...>(format, values...));
 }
 // Replaces the last line that stderr shows on a terminal, or clears it.
 void show_over(std::string_view line);

@@ -32,7 +32,7 @@ Result<Name> make_name(const char* text, size_t length);
 // but a pool is not trusted further: a process that can write to it can put any bytes into a slot.
 bool is_sound_name(const char* text, size_t length);
 // Returns any bytes as a message may hold them: unprintable ones as \xNN, shortened if long.
-std::string shown_name(const char* text, size_t length);
+std::string printable_name(const char* text, size_t length);
 
 struct DirentSlot {
   uint64_t unit = 0;

@@ -33,7 +33,7 @@ Status no_tree(const Map& directory, const Listed& listed, const char* why) {
               "run `cairn pool check` for details",
               static_cast<unsigned long long>(directory.number),
               static_cast<unsigned long long>(listed.unit),
-              shown_name(listed.name, listed.length).c_str(),
+              printable_name(listed.name, listed.length).c_str(),
               static_cast<unsigned long long>(listed.inode), why);
 }
 

@@ -196,7 +196,9 @@ class Checker {
         });
   }
 
-  static std::string shown(const Listed& entry) { return shown_name(entry.name, entry.length); }
+  static std::string printable_name_of(const Listed& entry) {
+    return printable_name(entry.name, entry.length);
+  }
 
   // Checks the inode that a name refers to.
   void check_named(const Map& map, const Listed& entry,
@@ -204,30 +206,30 @@ class Checker {
     const Inode* inode = inode_at(fs_, entry.inode);
     if (inode == nullptr || (inode->state.load() & 7) != format::inode_live) {
       found("directory %llu, slot %llu: name \"%s\" names inode %llu, which does not exist",
-            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), ull{entry.inode});
+            ull{map.number}, ull{entry.unit}, printable_name_of(entry).c_str(), ull{entry.inode});
       return;
     }
     const uint64_t mode = inode->mode.load();
     if ((mode & S_IFMT) >> 12 != entry.type)
       found("directory %llu, slot %llu: name \"%s\" has type %u, but inode %llu has mode %llo",
-            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), entry.type, ull{entry.inode},
-            ull{mode});
+            ull{map.number}, ull{entry.unit}, printable_name_of(entry).c_str(), entry.type,
+            ull{entry.inode}, ull{mode});
     if (!S_ISDIR(mode)) return;
     ++(*subdirectories)[map.number];
     if (inode->directory.parent.load() != map.number)
       found("directory %llu (slot %llu of directory %llu, \"%s\") says that its parent is %llu",
-            ull{entry.inode}, ull{entry.unit}, ull{map.number}, shown(entry).c_str(),
+            ull{entry.inode}, ull{entry.unit}, ull{map.number}, printable_name_of(entry).c_str(),
             ull{inode->directory.parent.load()});
     const auto [first, is_first] = named_.try_emplace(entry.inode, map.number, entry.unit);
     if (entry.inode == format::root_inode)
       found("directory %llu, slot %llu: \"%s\" names the root directory", ull{map.number},
-            ull{entry.unit}, shown(entry).c_str());
+            ull{entry.unit}, printable_name_of(entry).c_str());
     else if (!is_first)
       found(
           "directory %llu has two names: slot %llu of directory %llu, and slot %llu (\"%s\") of "
           "directory %llu",
           ull{entry.inode}, ull{first->second.second}, ull{first->second.first}, ull{entry.unit},
-          shown(entry).c_str(), ull{map.number});
+          printable_name_of(entry).c_str(), ull{map.number});
   }
 
   // Checks that every directory with a name lies below the root: each way up ends there. Any other

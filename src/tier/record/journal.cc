@@ -85,11 +85,11 @@ Status check_names(const JournalRecord& record) {
   if (record.directory.empty()) return Status();
   if (record.directory[0] != '/' || (record.directory + "/").find("/../") != std::string::npos)
     return fail(EUCLEAN, "the journal of a drain names the directory \"%s\"",
-                file::shown_name(record.directory.data(), record.directory.size()).c_str());
+                file::printable_name(record.directory.data(), record.directory.size()).c_str());
   for (const std::string* name : {&record.temp_name, &record.name}) {
     if (!name->empty() && !file::is_sound_name(name->data(), name->size()))
       return fail(EUCLEAN, "the journal of a drain names the file \"%s\" in a directory",
-                  file::shown_name(name->data(), name->size()).c_str());
+                  file::printable_name(name->data(), name->size()).c_str());
   }
   return Status();
 }

@@ -1,10 +1,10 @@
-// ExportMeeting: the directory beside the file to be, in which processes of several hosts meet that
-// write the parts of one version to it. It needs no messages and no shared locks:
+// ExportRendezvous is a directory beside a file that processes of several hosts write together,
+// each its parts of one version. They need no messages and no shared locks:
 //
 //   counts-PART   how many elements the part's ranks have of counted variables
 //   data-RANDOM   the file; .h5 behind it: of types that netCDF does not have
-//   places        which of these it is, and where each variable goes; the first process that has
-//                 made one gives it this name
+//   places        names the data files that count, and where each variable goes; the first process
+//                 that has made one gives it this name
 //   part-PART     the part is written, synced and compared
 //   lock-PART     locked by a process that writes the part
 //
@@ -24,7 +24,7 @@
 
 namespace cairn::cli {
 
-class ExportMeeting {
+class ExportRendezvous {
  public:
   // A file that is written, the one beside first if there is one.
   struct ExportedFile {
@@ -37,7 +37,7 @@ class ExportMeeting {
   };
 
   // Makes the directory, or enters it. Throws if it is another user's.
-  ExportMeeting(const std::string& path, const CkptSet& set, const CkptVersion& version);
+  ExportRendezvous(const std::string& path, const CkptSet& set, const CkptVersion& version);
 
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
