@@ -11,7 +11,7 @@
 #include "base/saved_failure.h"
 #include "cluster/record/base_file.h"
 #include "cluster/record/directories.h"
-#include "cluster/record/way.h"
+#include "cluster/record/trusted_path.h"
 #include "file/inode/open_table.h"
 #include "file/inode/pins.h"
 #include "tier/changes/changes.h"
@@ -437,9 +437,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above =
-      open_way({all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
-               above_of(path_), true);
+  auto above = open_trusted(
+      {all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
+      above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   sys::FileStat st = {};

@@ -1,4 +1,4 @@
-#include "cluster/record/way.h"
+#include "cluster/record/trusted_path.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -110,7 +110,8 @@ Status make_one(int above, const std::string& name, uint32_t mode, const std::st
 
 }  // namespace
 
-Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, bool make) {
+Result<sys::Descriptor> open_trusted(const TrustedStart& from, const std::string& below,
+                                     bool make) {
   InPool pool(from.fs);
   CAIRN_TRY(pool.begin(from.cover_name));
   sys::Descriptor above;
