@@ -1,6 +1,6 @@
 // Dirent: a name in a directory (docs/format/directory.md). A directory's file blocks hold slots of
-// 1 to 5 units of 64 bytes; the geometry of a slot never changes once it was made, so that a unit
-// number is a cookie for ever. A hash index (linear hashing) chains the live slots.
+// 1 to 5 units of 64 bytes. The geometry of a slot never changes once it was made, so a unit number
+// stays valid as a cookie. A hash index (linear hashing) chains the live slots.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ void clear_in_flight(Pool& pool, LocalSeat& seat, const BlockRun& run);
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
-// Does the same for a 2 MiB leaf: 512 blocks, one entry.
+// Frees a published 2 MiB leaf: 512 blocks, one entry. Kill-safe.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
 struct Usage {

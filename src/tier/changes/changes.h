@@ -67,7 +67,7 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory);
 enum class InLower : uint8_t { nothing, remembered, other };
 Result<InLower> try_to_look(const KnownCover& known, int directory, const file::Listed& listed,
                             sys::FileStat* st);
-// The same without an error: a file that cannot be looked at counts as `other`, and is left alone.
+// Looks without an error: a file that cannot be looked at counts as `other`, and is left alone.
 InLower look(const KnownCover& known, int directory, const file::Listed& listed, sys::FileStat* st);
 
 }  // namespace cairn::tier

@@ -82,10 +82,10 @@ file::Attributes merge_rights(const file::Witness& remembered, const sys::FileSt
 // Would the bytes in lower act for another user or group with these rights than they do now?
 bool gives_rights(const sys::FileStat& st, const Rights& wanted);
 // May this process set the mode on the file itself, although others can write to it? It may if the
-// same users could write to it when the pool remembered it, and can do so now and afterwards. What
-// one of them does who has it open, that user can do afterwards, too. So a plain chmod by a user
-// whose umask leaves the group its rights copies nothing. A set-ID bit is never set that way: the
-// kernel takes it away when another user writes, and the drain would set it again.
+// same users could write to it when the pool remembered it, and can do so now and afterwards. A
+// user who has the file open can then do nothing that this user could not do afterwards. So a plain
+// chmod by a user whose umask leaves the group its rights copies nothing. A set-ID bit is never set
+// so: the kernel takes it away when another user writes, and the drain would set it again.
 bool keeps_writers(const file::Witness& remembered, const sys::FileStat& st, const Rights& wanted);
 // May the bytes that are in lower now have these rights? Not if another user may have written them
 // since the pool looked at the file: the owner can set its times back, and only the ctime tells.

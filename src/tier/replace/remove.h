@@ -18,7 +18,8 @@ Status check_unchanged(const KnownCover& known, int directory, const std::string
 // nothing was removed.
 Status remove_tree(DrainState& state, const DrainDirectory& where, int directory,
                    const file::Listed& listed);
-// Does the same for a directory whose name another file gets, but keeps the directory if it can.
+// Clears the name of such a directory for another file. Keeps the directory if it can, else removes
+// it.
 Status replace_tree(DrainState& state, const DrainDirectory& where, int directory,
                     const file::Listed& listed);
 

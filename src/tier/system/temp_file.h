@@ -21,8 +21,8 @@ class CheckedCopy {
   Result<uint64_t> from_pool(file::File& from, uint64_t offset, uint64_t end);
   // Copies from a file in lower. Its holes stay holes.
   Result<uint64_t> from_lower(int from, uint64_t offset, uint64_t end);
-  // Does the same from a file of the same file system. The kernel copies if it can: without the
-  // bytes going through this process, or by sharing blocks. So nothing is read back.
+  // Copies from a file of the same file system, whose holes stay holes. The kernel copies if it
+  // can, or shares blocks: the bytes do not go through this process, so nothing is read back.
   Result<uint64_t> within_lower(int from, uint64_t offset, uint64_t end);
 
  private:
