@@ -238,7 +238,7 @@ std::vector<std::string> ExportRendezvous::list(const std::string& path) {
   const DataFile above = open_directory(directory_of(path));
   const std::string begin = name_of(path) + ".";
   std::vector<std::string> found;
-  // In a directory that this user may not list, nobody else's parts are found.
+  // If this user may not list the directory, other users' parts are not found.
   if (faccessat(above.descriptor(), ".", R_OK, AT_EACCESS) != 0) return found;
   for (const std::string& name : names_in(above.descriptor(), above.path()))
     if (name.starts_with(begin) && name.ends_with(suffix))

@@ -1,4 +1,4 @@
-// cairn status: pools, who is attached, what is covered, what is not drained.
+// cairn status shows pools, the processes that are attached, covers, and what is not drained.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -172,7 +172,7 @@ std::string follow_text(const CoverEntry& cover, const std::optional<KeeperState
   return text;
 }
 
-// cairn status --follow: a line a second for each cover, until nobody is about to drain anything.
+// cairn status --follow prints a line a second for each cover, until no process is about to drain.
 int follow_command(const Config& config, bool json) {
   const StopOnSignal stop;
   std::map<std::string, Before> before;

@@ -15,8 +15,8 @@
 namespace cairn::cli {
 namespace {
 
-// A view of the file that reads nothing beyond its end, and only what is asked for: the file may be
-// anybody's, and of any size.
+// A view of the file that reads nothing beyond its end, and only the bytes that are asked for: any
+// user may have written the file, and it may have any size.
 class Image {
  public:
   explicit Image(const std::string& path)

@@ -40,8 +40,9 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
-// Words after `--` are arguments, whatever they begin with. CLI11 2.1 takes them for options where
-// a command can take more arguments. So this hides their first dash until they are arguments.
+// Words after `--` are arguments, even if they begin with a dash. CLI11 2.1 takes such words for
+// options if a command can take more arguments. So no_option() hides the dash, and as_given() shows
+// it again when the words are arguments.
 constexpr char before_dash = '\x01';
 std::string no_option(const std::string& word) {
   return word.starts_with("-") ? before_dash + word : word;

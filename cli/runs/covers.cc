@@ -452,7 +452,7 @@ struct ClaimForRoot {
   std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
   bool is_wrong = false;           // it leads to a pool of somebody else
 };
-// None: it cannot be said whose pool that is, and the claim leads nowhere.
+// Returns nothing if the owner of the pool cannot be found out: then the claim leads nowhere.
 std::optional<ClaimForRoot> look_as_root(const Claimed& claim) {
   try {
     const auto owner = other_owner(claim.pool);
