@@ -1,5 +1,5 @@
-#include "commands/command_line.h"
 #include "process/run_child.h"
+#include "program/command_line.h"
 #include "runs/keeper.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// What `cairn ckpt` does, command by command. Each returns the exit code, or throws Error.
+// The commands of `cairn ckpt`. Each returns the exit code, or throws Error.
 #pragma once
 
 #include <string>
@@ -6,14 +6,7 @@
 
 #include "frame/config.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's
-class App;
-}
-
 namespace cairn::cli {
-
-struct Context;
-void add_ckpt_commands(CLI::App& root, Context& context);
 
 struct CkptArguments {
   std::string set;
@@ -29,16 +22,16 @@ struct CkptArguments {
   bool with_copies = false;  // of other hosts' parts
 };
 
-// Without a set: all sets of the pool.
+// Lists the versions of a set or, if none is named, all sets of the pool.
 int ckpt_ls(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_show(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_du(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_verify(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_export(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_import(const Config& config, bool json, const CkptArguments& arguments);
-// Exit code 1: they differ.
+// Compares two versions. Exit code 1: they differ.
 int ckpt_diff(const Config& config, bool json, const CkptArguments& arguments);
-// What a directory holds: no pool is needed.
+// Lists the checkpoints of a directory; needs no pool.
 int ckpt_ls_lower(bool json, const CkptArguments& arguments);
 int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments);

@@ -30,8 +30,8 @@ CkptPlace parse_place(const std::string& text) {
   return place;
 }
 
-struct Side {
-  Side(Pool from, const CkptPlace& place)
+struct DiffSide {
+  DiffSide(Pool from, const CkptPlace& place)
       : pool(std::move(from)),
         set(pool, place.name.set),
         number(place.number),
@@ -130,7 +130,7 @@ void compare_elements(const CkptVariable& variable, const Slab& slab, const uint
 
 class Diff {
  public:
-  Diff(Side* a, Side* b) : a_(*a), b_(*b), progress_(a->set.name(), 1) {
+  Diff(DiffSide* a, DiffSide* b) : a_(*a), b_(*b), progress_(a->set.name(), 1) {
     for (const auto& [name, one] : a_.variables) total_ += one.elements() * one.element_size;
   }
 
@@ -181,8 +181,8 @@ class Diff {
     if (difference.elements != 0) found_.push_back(std::move(difference));
   }
 
-  Side& a_;
-  Side& b_;
+  DiffSide& a_;
+  DiffSide& b_;
   Progress progress_;
   uint64_t total_ = 0;
   uint64_t done_ = 0;
@@ -190,7 +190,7 @@ class Diff {
   std::vector<Difference> found_;
 };
 
-Json difference_json(const Difference& one, const Side& a) {
+Json difference_json(const Difference& one, const DiffSide& a) {
   if (!one.what.empty()) return {{"name", json_text(one.name)}, {"problem", json_text(one.what)}};
   Json index = Json::array();
   for (const uint64_t k : index_of(one.first, a.variables.at(one.name).shape)) index.push_back(k);
@@ -201,7 +201,7 @@ Json difference_json(const Difference& one, const Side& a) {
           {"most", one.most && std::isfinite(*one.most) ? Json(*one.most) : Json()}};
 }
 
-std::string difference_text(const Difference& one, const Side& a) {
+std::string difference_text(const Difference& one, const DiffSide& a) {
   if (!one.what.empty()) return fmt::format("{}: {}\n", printable(one.name), one.what);
   const auto index = index_of(one.first, a.variables.at(one.name).shape);
   return fmt::format("{}: {} of {} elements differ{}, the first at [{}]\n", printable(one.name),
@@ -216,8 +216,8 @@ int ckpt_diff(const Config& config, bool json, const CkptArguments& arguments) {
   const CkptPlace first = parse_place(arguments.set);
   const CkptPlace second = parse_place(arguments.words.at(0));
   const StopOnSignal stop;
-  Side a(open_pool(config, first.name.pool), first);
-  Side b(open_pool(config, second.name.pool), second);
+  DiffSide a(open_pool(config, first.name.pool), first);
+  DiffSide b(open_pool(config, second.name.pool), second);
   Diff diff(&a, &b);
   if (!diff.run()) return exit_signal + stop_signal();
   if (json) {

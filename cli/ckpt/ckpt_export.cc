@@ -38,9 +38,10 @@ Seconds parse_wait(const std::string& text) {
   return Seconds(seconds);
 }
 
-// What an export that was given up has left. One that is under way looks the same.
+// Warns of files that a cancelled export has left. Those of an export that is under way look the
+// same.
 void warn_of_leftovers(const std::string& path) {
-  for (const std::string& one : ExportMeeting::list(path))
+  for (const std::string& one : ExportRendezvous::list(path))
     warn(
         fmt::format("{}: is of an export by parts that is not complete; remove it if it is not to "
                     "be completed",

@@ -51,8 +51,8 @@ bool are_of_one_version(const NetcdfReader& a, const NetcdfReader& b) {
          is_same("cairn_run");
 }
 
-// The file that an export puts beside its own, with the variables that netCDF refuses. Null: there
-// is none.
+// Opens the file that an export puts beside its own, with the variables that netCDF refuses. Null:
+// there is no such file.
 std::unique_ptr<NetcdfReader> find_beside(const std::string& path, const NetcdfReader& file) {
   const std::string beside = path + beside_suffix;
   auto opened = open_to_read(beside);

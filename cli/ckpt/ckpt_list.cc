@@ -219,11 +219,11 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
   std::vector<CkptVariable> variables = set.variables(number);
   count_if_possible(set, number, &variables);
   if (json) {
-    Json shown = version_json(version, is_latest(set, version));
-    shown["set"] = name.set;
-    shown["variables"] = Json::array();
-    for (const CkptVariable& one : variables) shown["variables"].push_back(variable_json(one));
-    print_json(shown);
+    Json report = version_json(version, is_latest(set, version));
+    report["set"] = name.set;
+    report["variables"] = Json::array();
+    for (const CkptVariable& one : variables) report["variables"].push_back(variable_json(one));
+    print_json(report);
     return exit_ok;
   }
   const auto line = [](const char* what, const std::string& value) {

@@ -19,7 +19,7 @@ namespace {
 // A record is a few lines.
 constexpr uint64_t most_of_record = 64ULL << 10;
 
-// What is not a record of a version is told, and left out.
+// Reads the record of a version. Reports a file that is not a record, and leaves it out.
 Json read_record(const OwnDirectory& set, const std::string& name) {
   std::string text;
   const bool is_read = set.read(name, most_of_record, &text);

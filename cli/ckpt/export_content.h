@@ -21,9 +21,9 @@ class ExportContent {
   ExportContent(const ExportContent&) = delete;
   ExportContent& operator=(const ExportContent&) = delete;
 
-  // With those that only the file has.
+  // The variables of the version, and those that only the file has.
   [[nodiscard]] const std::vector<CkptVariable>& variables() const { return variables_; }
-  // Of those the values; null: the version has the variable.
+  // The values of a variable that only the file has; null: the version has the variable.
   [[nodiscard]] const std::vector<int64_t>* values(size_t variable) const {
     return counted_.values(variable);
   }

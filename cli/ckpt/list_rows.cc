@@ -8,7 +8,7 @@
 namespace cairn::cli {
 namespace {
 
-// Where their lists are takes 24 bytes a cell.
+// The places of the cells' lists take 24 bytes a cell.
 constexpr uint64_t most_cells = uint64_t{1} << 20;
 
 template <typename T>

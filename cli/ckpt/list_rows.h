@@ -27,11 +27,11 @@ void for_each_cell_rows(
 
 class ListRows {
  public:
-  // Those of all hosts, in any order.
+  // Adds a row; the rows of all hosts come in any order.
   void add(const CellRow& row) { rows_.push_back(row); }
   // False: they are not so many cells and values.
   [[nodiscard]] bool finish(uint64_t cells, uint64_t values);
-  // Of a row that was added, the place of its first value. Throws if it was not.
+  // The place of the first value of a row that was added. Throws if the row was not added.
   [[nodiscard]] uint64_t place_of(const CellRow& row) const;
 
  private:

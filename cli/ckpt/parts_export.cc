@@ -11,7 +11,7 @@
 namespace cairn::cli {
 namespace {
 
-// What a rank that no part has told of has.
+// Stands for the count of a rank that no part knows.
 constexpr uint64_t unknown = UINT64_MAX;
 
 const CkptVariable& variable_of(const std::vector<CkptVariable>& variables,
@@ -33,7 +33,7 @@ PartsExport::PartsExport(const CkptSet& set, const CkptVersion& version,
       may_replace_(may_replace),
       with_copies_(with_copies),
       variables_(set.variables(version.info.number)),
-      meeting_(path, set, version),
+      rendezvous_(path, set, version),
       reader_(set, version.info.number),
       progress_(path, 1) {
   const bool has_own = std::any_of(parts_.begin(), parts_.end(), [](const CkptPart& one) {
@@ -57,16 +57,16 @@ PartsExport::State PartsExport::step() {
   if (!write_share()) return State::interrupted;
   progress_.hide();
   if (find_missing()) {
-    if (meeting_.is_published()) return State::completed_by_another;
+    if (rendezvous_.is_published()) return State::completed_by_another;
     return State::waits_for_parts;
   }
-  return meeting_.publish(may_replace_) ? State::completed : State::completed_by_another;
+  return rendezvous_.publish(may_replace_) ? State::completed : State::completed_by_another;
 }
 
 // ---- how many elements the ranks have
 
-// By name of variable: for each rank of the part {rank, elements}, and of ragged arrays for each
-// row of cells {first cell, cells, values}.
+// Lists, by name of variable, {rank, elements} for each rank of the part and, for ragged arrays,
+// {first cell, cells, values} for each row of cells.
 Json PartsExport::own_counts(const CkptPart& part) {
   const int64_t number = version_.info.number;
   Json all = {{"ranks", Json::object()}, {"rows", Json::object()}};
@@ -88,12 +88,12 @@ Json PartsExport::own_counts(const CkptPart& part) {
   return all;
 }
 
-void PartsExport::take_counts(const Json& told) {
+void PartsExport::take_counts(const Json& counts) {
   for (auto& [name, of_ranks] : counts_)
-    for (const Json& one : told.at("ranks").at(name))
+    for (const Json& one : counts.at("ranks").at(name))
       of_ranks.at(one.at(0).get<size_t>()) = one.at(1).get<uint64_t>();
   for (auto& [name, rows] : rows_)
-    for (const Json& one : told.at("rows").at(name))
+    for (const Json& one : counts.at("rows").at(name))
       rows.add({one.at(0).get<uint64_t>(), one.at(1).get<uint64_t>(), one.at(2).get<uint64_t>()});
 }
 
@@ -107,9 +107,9 @@ bool PartsExport::gather_counts() {
   if (counts_.empty()) return true;
   missing_.clear();
   for (const CkptPart& part : parts_) {
-    const bool is_there = meeting_.has_counts(part.number);
+    const bool is_there = rendezvous_.has_counts(part.number);
     if (!is_there && is_of_share(part)) {
-      meeting_.leave_counts(part.number, own_counts(part));
+      rendezvous_.leave_counts(part.number, own_counts(part));
     } else if (!is_there) {
       missing_.push_back(part.host);
     }
@@ -117,9 +117,9 @@ bool PartsExport::gather_counts() {
   if (!missing_.empty()) return false;
   for (const CkptPart& part : parts_) {
     try {
-      take_counts(meeting_.counts_of(part.number));
+      take_counts(rendezvous_.counts_of(part.number));
     } catch (const std::exception& error) {
-      fail("{}: the counts of part {} are damaged ({}); remove the directory", meeting_.path(),
+      fail("{}: the counts of part {} are damaged ({}); remove the directory", rendezvous_.path(),
            part.number, error.what());
     }
   }
@@ -127,7 +127,7 @@ bool PartsExport::gather_counts() {
   return true;
 }
 
-// Where the elements of each rank and the lists of each row of cells begin.
+// Finds where the elements of each rank and the lists of each row of cells begin.
 void PartsExport::find_places() {
   for (const auto& [name, of_ranks] : counts_) {
     bool is_whole = std::find(of_ranks.begin(), of_ranks.end(), unknown) == of_ranks.end();
@@ -138,7 +138,7 @@ void PartsExport::find_places() {
       is_whole = rows->second.finish(over.elements(), firsts_[name].back() + of_ranks.back());
     }
     if (!is_whole)
-      fail("{}: the counts of '{}' do not fit together; remove the directory", meeting_.path(),
+      fail("{}: the counts of '{}' do not fit together; remove the directory", rendezvous_.path(),
            name);
   }
 }
@@ -148,20 +148,20 @@ void PartsExport::find_places() {
 void PartsExport::meet() {
   constexpr int most_rounds = 10;  // others begin anew as well
   for (int round = 0; round < most_rounds; ++round) {
-    if (meeting_.open_files()) return;
+    if (rendezvous_.open_files()) return;
     make_files();
   }
-  fail("{}: other processes remove what is there", meeting_.path());
+  fail("{}: other processes remove what is there", rendezvous_.path());
 }
 
 void PartsExport::make_files() {
-  std::vector<ExportMeeting::File> files;
+  std::vector<ExportRendezvous::ExportedFile> files;
   for (const bool is_beside : {true, false}) {
     if (is_beside && !content_->has_beside()) continue;
-    ExportMeeting::File file = meeting_.new_file(is_beside);
+    ExportRendezvous::ExportedFile file = rendezvous_.new_file(is_beside);
     if (is_beside) check_may_create(path_ + beside_suffix, may_replace_);
     const std::vector<NetcdfPlace> places = content_->make_skeleton(file.data, is_beside);
-    // What the version does not have is written here.
+    // Variables that the version does not have are written here.
     write_and_compare(file.data, path_, *content_, [&](const PutBytes& put) {
       for (const NetcdfPlace& place : places)
         if (const std::vector<int64_t>* const values = content_->values(place.variable))
@@ -174,7 +174,7 @@ void PartsExport::make_files() {
     file.bytes = static_cast<uint64_t>(file.data.status().st_size);
     files.push_back(std::move(file));
   }
-  meeting_.offer_files(files);
+  rendezvous_.offer_files(files);
 }
 
 // ---- the parts
@@ -187,7 +187,7 @@ bool PartsExport::write_share() {
       try {
         if (!write_part(part)) return false;
       } catch (const Error& error) {
-        if (meeting_.is_published()) return true;  // its directory is gone
+        if (rendezvous_.is_published()) return true;  // its directory is gone
         if (presence == CAIRN_PART_OWN) throw;
         damaged_.insert(part.number);
         warn(fmt::format("the copy of the part of host {}: {}", part.host, error.what()));
@@ -197,22 +197,22 @@ bool PartsExport::write_share() {
   return true;
 }
 
-void PartsExport::check_place(const ExportMeeting::File& file, size_t variable,
+void PartsExport::check_place(const ExportRendezvous::ExportedFile& file, size_t variable,
                               uint64_t offset) const {
   const CkptVariable& one = content_->variables()[variable];
   if (offset > file.bytes || one.elements() > (file.bytes - offset) / content_->unit(variable))
-    fail("{}: the place of variable '{}' is not in the file; remove the directory", meeting_.path(),
-         one.name);
+    fail("{}: the place of variable '{}' is not in the file; remove the directory",
+         rendezvous_.path(), one.name);
 }
 
 // False: a signal came.
 bool PartsExport::write_part(const CkptPart& part) {
   // When the file gets its name, the notes of parts go.
-  const auto is_done = [&] { return meeting_.has_part(part.number) || !meeting_.is_open(); };
+  const auto is_done = [&] { return rendezvous_.has_part(part.number) || !rendezvous_.is_open(); };
   if (is_done()) return true;
-  const std::optional<DataFile> lock = meeting_.lock_part(part.number);
+  const std::optional<DataFile> lock = rendezvous_.lock_part(part.number);
   if (!lock || is_done()) return true;
-  for (const ExportMeeting::File& file : meeting_.files()) {
+  for (const ExportRendezvous::ExportedFile& file : rendezvous_.files()) {
     if (file.data.descriptor() < 0) continue;  // it has its name already
     const bool is_written =
         write_and_compare(file.data, path_, *content_, [&](const PutBytes& put) {
@@ -226,7 +226,7 @@ bool PartsExport::write_part(const CkptPart& part) {
         });
     if (!is_written) return false;
   }
-  meeting_.mark_part(part.number);
+  rendezvous_.mark_part(part.number);
   return true;
 }
 
@@ -317,7 +317,7 @@ bool PartsExport::put_lists(const CkptPart& part, size_t variable, uint64_t offs
 bool PartsExport::find_missing() {
   missing_.clear();
   has_copies_of_missing_ = false;
-  for (const uint32_t number : meeting_.missing_parts(static_cast<uint32_t>(parts_.size()))) {
+  for (const uint32_t number : rendezvous_.missing_parts(static_cast<uint32_t>(parts_.size()))) {
     const CkptPart& part = parts_[number];
     missing_.push_back(part.host);
     if (part.presence == CAIRN_PART_COPY && !with_copies_) has_copies_of_missing_ = true;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ckpt/export_content.h"
-#include "ckpt/export_meeting.h"
+#include "ckpt/export_rendezvous.h"
 #include "ckpt/list_rows.h"
 #include "sets/ckpt_reader.h"
 #include "text/progress.h"
@@ -18,8 +18,8 @@ namespace cairn::cli {
 
 class PartsExport {
  public:
-  // `with_copies`: also writes parts of other hosts of which the pool has copies. Without a part of
-  // its own a pool's copies are its share anyway.
+  // `with_copies`: also writes parts of other hosts of which the pool has copies. A pool without a
+  // part of its own writes its copies anyway.
   PartsExport(const CkptSet& set, const CkptVersion& version, std::vector<CkptPart> parts,
               const std::string& path, bool may_replace, bool with_copies);
 
@@ -30,26 +30,26 @@ class PartsExport {
     completed,  // by this process
     completed_by_another
   };
-  // Goes as far as it can; when others have gone further, the next call does as well.
+  // Goes as far as it can. Call it again when other processes have done their steps.
   State step();
 
   // Hosts that the state waits for, one for each part.
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   // Are copies of some of these parts in the pool, and not asked for?
   [[nodiscard]] bool has_copies_of_missing() const { return has_copies_of_missing_; }
-  // Once counts are not waited for any more.
+  // Valid once the state is not waits_for_counts any more.
   [[nodiscard]] const ExportContent& content() const { return *content_; }
-  [[nodiscard]] const std::string& meeting_path() const { return meeting_.path(); }
 
  private:
   bool gather_counts();
   [[nodiscard]] Json own_counts(const CkptPart& part);
-  void take_counts(const Json& told);
+  void take_counts(const Json& counts);
   void find_places();
   void meet();
   void make_files();
   bool write_part(const CkptPart& part);
-  void check_place(const ExportMeeting::File& file, size_t variable, uint64_t offset) const;
+  void check_place(const ExportRendezvous::ExportedFile& file, size_t variable,
+                   uint64_t offset) const;
   bool write_share();
   bool put_variable(const CkptPart& part, size_t variable, uint64_t offset, const PutBytes& put);
   void put_box(const CkptPiece& piece, size_t variable, uint64_t offset, const PutBytes& put);
@@ -66,7 +66,7 @@ class PartsExport {
   bool may_replace_;
   bool with_copies_;
   std::vector<CkptVariable> variables_;  // of the version
-  ExportMeeting meeting_;
+  ExportRendezvous rendezvous_;
   CkptReader reader_;
   RankCounts counts_;
   RankCounts firsts_;  // of each rank, the place of its first element among those of all

@@ -12,7 +12,7 @@
 
 namespace cairn::cli {
 
-// Of all counted variables.
+// Counts the elements of each rank, for all counted variables.
 RankCounts counts_of(const CkptSet& set, int64_t number);
 
 class WholeExport {

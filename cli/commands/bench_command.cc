@@ -10,7 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "process/preload.h"
 #include "process/run_child.h"
 #include "text/error.h"

@@ -6,7 +6,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "pools/pool_path.h"
 #include "pools/pool_tree.h"
 #include "runs/covers.h"
@@ -27,37 +28,37 @@ struct ChangeArguments {
 struct TreeLevel {
   cairn_ino base;    // the directory where `path` begins
   std::string path;  // of this directory
-  std::string shown;
+  std::string shown_path;
   cairn_ino ino;
   std::vector<std::string> names;
   size_t next = 0;
 };
 
-// Removes `path`, which begins in directory `base`; messages call it `shown`. Adds to the count of
-// removed files. False: something could not be removed, and a message said so.
+// Removes `path`, which begins in directory `base`; messages call it `shown_path`. Adds to the
+// count of removed files. False: something could not be removed, and a message said so.
 bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, const cairn_stat& st,
-                 const std::string& shown, uint64_t* removed) {
+                 const std::string& shown_path, uint64_t* removed) {
   if (!is_directory(st)) {
-    check(cairn_unlink(pool.get(), base, path.c_str()), shown);
+    check(cairn_unlink(pool.get(), base, path.c_str()), shown_path);
     ++*removed;
     return true;
   }
   PoolTree tree(pool, "rm", st.ino);
   // The directories that the walk is in; without recursion, so that the stack does not grow.
   std::vector<TreeLevel> way;
-  way.push_back({base, path, shown, st.ino, tree.names(st.ino, shown)});
+  way.push_back({base, path, shown_path, st.ino, tree.names(st.ino, shown_path)});
   while (!way.empty()) {
     TreeLevel& level = way.back();
     if (level.next == level.names.size()) {
       const int result = cairn_rmdir(pool.get(), level.base, level.path.c_str());
       // If a name in the directory could not be removed, a message has said so.
-      if (!tree.failed() || result != -ENOTEMPTY) check(result, level.shown);
+      if (!tree.failed() || result != -ENOTEMPTY) check(result, level.shown_path);
       if (result == 0) ++*removed;
       way.pop_back();
       continue;
     }
     const std::string name = std::move(level.names[level.next++]);
-    const std::string below = join(level.shown, name);
+    const std::string below = join(level.shown_path, name);
     cairn_stat at{};
     const int result = cairn_lookup(pool.get(), level.ino, name.c_str(), CAIRN_NOFOLLOW, &at);
     if (result == -ENOENT) continue;  // it was removed meanwhile
@@ -87,12 +88,12 @@ std::string path_below(const std::string& directory, const std::string& given) {
 
 // Looks up a path component by component. Follows no symbolic link, which could lead out of the
 // covered directory into the rest of the pool.
-int look_below(const Pool& pool, cairn_ino top, const std::string& path, const std::string& shown,
-               cairn_ino* parent, cairn_stat* st) {
+int look_below(const Pool& pool, cairn_ino top, const std::string& path,
+               const std::string& shown_path, cairn_ino* parent, cairn_stat* st) {
   st->ino = top;
   st->mode = S_IFDIR;
   for (const std::filesystem::path& part : std::filesystem::path(path)) {
-    if (!is_directory(*st)) throw Error(exit_failed, system_error(shown, ENOTDIR));
+    if (!is_directory(*st)) throw Error(exit_failed, system_error(shown_path, ENOTDIR));
     *parent = st->ino;
     const int result = cairn_lookup(pool.get(), *parent, part.c_str(), CAIRN_NOFOLLOW, st);
     if (result < 0) return result;
@@ -115,15 +116,15 @@ int remove_covered(const Config& config, bool json, const ChangeArguments& argum
   bool all = true;
   for (const std::string& given : arguments.paths) {
     const std::string path = path_below(directory, given);
-    const std::string shown = join(directory, path);
+    const std::string shown_path = join(directory, path);
     cairn_stat st{};
     cairn_ino parent = 0;
-    const int result = look_below(pool, cover.top(), path, shown, &parent, &st);
+    const int result = look_below(pool, cover.top(), path, shown_path, &parent, &st);
     if (result == -ENOENT && arguments.force) continue;
-    check(result, shown);
+    check(result, shown_path);
     if (is_directory(st) && !arguments.recursive)
-      fail("{}: is a directory; use -r to remove it and its contents", shown);
-    all &= remove_tree(pool, parent, base_name(path), st, shown, &removed);
+      fail("{}: is a directory; use -r to remove it and its contents", shown_path);
+    all &= remove_tree(pool, parent, base_name(path), st, shown_path, &removed);
   }
   if (json) print_json({{"removed", removed}});
   return all ? exit_ok : exit_failed;

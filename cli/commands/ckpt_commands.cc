@@ -3,7 +3,8 @@
 #include <memory>
 
 #include "ckpt/ckpt.h"
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 
 namespace cairn::cli {
 namespace {

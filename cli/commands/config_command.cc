@@ -2,7 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "text/error.h"
 #include "text/output.h"
 #include "text/suggest.h"

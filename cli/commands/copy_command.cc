@@ -6,7 +6,8 @@
 #include <map>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "commands/copy_side.h"
 #include "pools/pool_path.h"
 #include "pools/pool_tree.h"

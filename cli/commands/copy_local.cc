@@ -77,7 +77,7 @@ std::string plain(const std::string& path) {
   return text;
 }
 
-// Where a path leads: a name in an open directory, or the user's own argument.
+// The place to which a path leads: a name in an open directory, or the user's own argument.
 struct Place {
   int directory;
   std::string name;

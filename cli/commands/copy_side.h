@@ -27,7 +27,7 @@ class OpenFile {
   // Bytes read; 0 at the end.
   virtual size_t read(void* buffer, size_t size, uint64_t offset) = 0;
   virtual void write(const void* buffer, size_t size, uint64_t offset) = 0;
-  // Where data (hole) begins at or after `offset`; nothing when there are no more data.
+  // Finds where data (a hole) begins at or after `offset`; nothing if there are no more data.
   virtual std::optional<uint64_t> next_data(uint64_t offset) = 0;
   virtual uint64_t next_hole(uint64_t offset) = 0;
   virtual void set_size(uint64_t size) = 0;
@@ -41,9 +41,9 @@ class Side {
   // The user has named this path, which must be said before it is used. Links in it are followed;
   // others may have made those below it.
   virtual void name_argument(const std::string& /*path*/) {}
-  // What is at `path`, if anything. `follow` a symbolic link at the end.
+  // Looks at the file at `path`, if there is one. `follow` a symbolic link at the end.
   virtual std::optional<SideStat> look(const std::string& path, bool follow) = 0;
-  // As many as can be listed; what keeps the others from it is told by problem(text).
+  // Lists as many names as it can; problem(text) reports why it cannot list the others.
   virtual std::vector<std::string> names(
       const std::string& path, const std::function<void(const std::string&)>& problem) = 0;
   // Each directory has one name; another one would be damage.

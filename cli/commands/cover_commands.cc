@@ -7,7 +7,8 @@
 #include <memory>
 #include <thread>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/named_path.h"
 #include "pools/pool_place.h"
 #include "process/launcher.h"
@@ -71,7 +72,7 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
   cairn_drain_to_report report;
   const Cover::DrainResult drained = cover.drain_to(elsewhere, &report);
   const bool is_whole = drained.code == 0 && report.missing_parts == 0;
-  // Of a directory that is there, the pool may hold what is to be changed in it.
+  // If the directory is there, the pool may hold changes that belong into it.
   const bool may_end = !keep && is_whole && (report.is_covered != 0 || report.is_lost != 0);
   const bool ended = may_end && (report.is_covered != 0 ? cover.end() : cover.discard());
   std::string text = drain_text(elsewhere, drained);
@@ -87,12 +88,12 @@ int drain_to_command(const Config& config, bool json, const std::string& given,
                    : is_whole         ? exit_ok
                                       : exit_failed;
   if (json) {
-    Json shown = drain_json(directory, drained);
-    shown["to"] = json_text(elsewhere);
-    shown["missing"] = report.missing;
-    shown["missing_parts"] = report.missing_parts;
-    shown["ended"] = ended;
-    print_json(shown);
+    Json output = drain_json(directory, drained);
+    output["to"] = json_text(elsewhere);
+    output["missing"] = report.missing;
+    output["missing_parts"] = report.missing_parts;
+    output["ended"] = ended;
+    print_json(output);
   } else if (code == exit_ok) {
     print("{}\n", text);
   } else {
@@ -150,7 +151,7 @@ bool wait_for_keeper(const Config& config, const std::string& directory) {
   using namespace std::chrono_literals;
   Progress progress(directory);
   uint64_t most = 0;
-  std::string told;
+  std::string reported;
   while (stop_signal() == 0) {
     const auto path = find_cover(config, directory);
     if (!path) return true;
@@ -163,10 +164,10 @@ bool wait_for_keeper(const Config& config, const std::string& directory) {
       if (entry == covers.end() || entry->all_drained) return true;
       const auto keeper = look_at_keeper(pool, directory);
       if (!keeper && !entry->in_use) return false;
-      if (keeper && !keeper->problem.empty() && keeper->problem != told) {
-        told = keeper->problem;
+      if (keeper && !keeper->problem.empty() && keeper->problem != reported) {
+        reported = keeper->problem;
         progress.hide();
-        tell("cairn drain: {}; waiting for the next attempt\n", told);
+        tell("cairn drain: {}; waiting for the next attempt\n", reported);
       }
       most = std::max(most, entry->undrained_bytes);
       progress.show(most - entry->undrained_bytes, most);

@@ -2,7 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "doctor/doctor.h"
 #include "frame/description.h"
 #include "text/error.h"

@@ -2,7 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "frame/completion.h"
 #include "frame/description.h"
 #include "pools/pool_place.h"

@@ -7,7 +7,8 @@
 #include <memory>
 #include <set>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "pools/pool_path.h"
 #include "pools/pool_tree.h"
 #include "text/error.h"
@@ -233,10 +234,10 @@ class DiskUsage {
     }
     PoolTree tree(pool_, "du", st.ino);
     // The directories that the walk is in; without recursion, so that the stack does not grow.
-    std::vector<Level> way;
+    std::vector<ListedDirectory> way;
     way.push_back({path, st.ino, bytes_of(st), tree.read(st.ino, path)});
     while (!way.empty()) {
-      Level& level = way.back();
+      ListedDirectory& level = way.back();
       if (level.next < level.entries.size()) {
         const Entry& entry = level.entries[level.next++];
         const std::string below = join(level.path, entry.name);
@@ -258,7 +259,7 @@ class DiskUsage {
   std::vector<std::pair<uint64_t, std::string>> rows;
 
  private:
-  struct Level {
+  struct ListedDirectory {
     std::string path;
     cairn_ino ino;
     uint64_t bytes;

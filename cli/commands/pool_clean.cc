@@ -11,7 +11,8 @@
 #include <cstring>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/shared_memory_left.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"
@@ -22,7 +23,7 @@
 namespace cairn::cli {
 namespace {
 
-struct Finding {
+struct Leftover {
   std::string path;
   std::string what;   // "pool", "cover" or "memory"
   std::string state;  // "left over", "in use", "undrained", "unreadable", "kept"
@@ -42,7 +43,7 @@ class Cleaner {
     }
   }
   void look_at_unfinished(const std::string& path) {
-    Finding found{path, "pool", "left over", "the process that created or removed it was killed"};
+    Leftover found{path, "pool", "left over", "the process that created or removed it was killed"};
     const int result = dry_run_ ? 0 : cairn_pool_remove(path.c_str());
     found.removed = !dry_run_ && result == 0;
     if (result == -ENOENT) return;  // another process has removed it
@@ -54,7 +55,7 @@ class Cleaner {
     add(found);
   }
   void look_at_shared_memory(const std::string& path) {
-    Finding found{path, "memory", "left over", "left by MPI ranks that were killed"};
+    Leftover found{path, "memory", "left over", "left by MPI ranks that were killed"};
     const int result = dry_run_ ? 0 : remove_shared_memory_left(path);
     if (result == ENOENT || result == EBUSY) return;
     found.removed = !dry_run_ && result == 0;
@@ -62,7 +63,7 @@ class Cleaner {
     failed_ = failed_ || result != 0;
     add(found);
   }
-  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] const std::vector<Leftover>& findings() const { return findings_; }
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -91,7 +92,7 @@ class Cleaner {
     if (left == Left::in_use) return add({path, "pool", "in use", "covers a directory in use"});
     if (left == Left::undrained)
       return add({path, "pool", "undrained", "holds data that are not drained"});
-    Finding found{path, "pool", "left over", "created by a run, no process is attached"};
+    Leftover found{path, "pool", "left over", "created by a run, no process is attached"};
     if (!dry_run_) {
       Pool pool(path);
       found.removed = remove_if_left_over(pool, lock_start(path));
@@ -102,7 +103,7 @@ class Cleaner {
     add(found);
   }
 
-  // Why a cover stays; of several reasons the last one counts.
+  // The reason why a cover stays; the last one of several counts.
   enum class Left { nothing, undrained, in_use };
 
   // Ends a cover, if it can. Left::nothing: it has ended, or in a dry run would end.
@@ -129,8 +130,8 @@ class Cleaner {
                        undrained_text(*cover), path, directory)});
       return Left::undrained;
     }
-    Finding found{directory, "cover", "left over",
-                  cover->all_drained ? "drained, no process uses it" : undrained_text(*cover)};
+    Leftover found{directory, "cover", "left over",
+                   cover->all_drained ? "drained, no process uses it" : undrained_text(*cover)};
     if (!dry_run_) {
       found.removed = Cover::join_kept(pool, directory).discard();
       if (!found.removed) found.state = "in use";
@@ -140,7 +141,7 @@ class Cleaner {
   }
 
   void unreadable(const std::string& path, const std::string& why) {
-    Finding found{path, "pool", "unreadable", why};
+    Leftover found{path, "pool", "unreadable", why};
     if (force_ && !dry_run_) {
       found.removed = cairn_pool_remove(path.c_str()) == 0;
       if (!found.removed) found.detail += fmt::format("; not removed: {}", cairn_last_error());
@@ -149,12 +150,12 @@ class Cleaner {
     add(found);
   }
 
-  void add(Finding found) { findings_.push_back(std::move(found)); }
+  void add(Leftover found) { findings_.push_back(std::move(found)); }
 
   bool dry_run_;
   bool force_;
   bool failed_ = false;
-  std::vector<Finding> findings_;
+  std::vector<Leftover> findings_;
 };
 
 int clean_command(const Config& config, bool json, bool dry_run, bool force) {
@@ -166,7 +167,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
   for (const std::string& path : list_shared_memory_left()) cleaner.look_at_shared_memory(path);
   if (json) {
     Json all = Json::array();
-    for (const Finding& found : cleaner.findings())
+    for (const Leftover& found : cleaner.findings())
       all.push_back({{"path", json_text(found.path)},
                      {"kind", found.what},
                      {"state", found.state},
@@ -175,7 +176,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
     print_json(all);
   } else {
     Table table({"KIND", "STATE", "PATH", "DETAIL"});
-    for (const Finding& found : cleaner.findings())
+    for (const Leftover& found : cleaner.findings())
       table.row({found.what, found.removed ? "removed" : found.state, printable(found.path),
                  printable(found.detail)});
     if (!table.empty())

@@ -4,7 +4,8 @@
 #include <list>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/lifetime.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_owner.h"
@@ -236,7 +237,7 @@ int remove_command(const Config& config, bool json, const std::string& name, boo
                        PlaceLock::Mode::exclusive, false);
     if (!locks.back().held()) fail("{}: a run is under way in {}", path, cover.directory);
   }
-  // With the locks of all covers, their state does not change any more.
+  // This process holds the locks of all covers, so their state does not change any more.
   if (!covers.empty() && !force)
     for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
       if (!cover.all_drained)

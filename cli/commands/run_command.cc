@@ -18,7 +18,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/environment.h"
 #include "machine/lifetime.h"
 #include "pools/place_lock.h"
@@ -354,7 +355,7 @@ struct Run {
     }
     report_full(pool, before);
     if (keep) return end_kept(pool, code_of_program);
-    // Without a claim the drain itself recognises another directory.
+    // If there is no claim, the drain itself recognises another directory.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
       tell(
@@ -405,8 +406,8 @@ struct Run {
     const std::string text =
         fmt::format("{}: kept in {}; `cairn drain {}` writes it to the directory",
                     undrained_text(cover), path, directory);
-    // A program may have failed at the end of a script whose output nobody reads any more
-    // (SIGPIPE). So this says what is left to drain.
+    // A program may have failed because the reader of its output has closed the pipe (SIGPIPE). So
+    // this says what is left to drain.
     if (code_of_program == exit_ok || cover.all_drained || context.json)
       return report(text, cover_json(cover));
     const int signal = code_of_program - exit_signal;
@@ -427,8 +428,8 @@ struct Run {
     return {attached, path};
   }
 
-  // Another run has drained the cover and removed claim and pool; or somebody has removed the pool
-  // during this run.
+  // Ends a run whose pool does not exist any more: another run has drained the cover and removed
+  // claim and pool, or a user has removed the pool.
   int end_without_pool(const std::string& path) const {
     // The directory of the pools may be gone as well, and the lock with it.
     std::unique_ptr<PlaceLock> start;

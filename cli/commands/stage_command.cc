@@ -14,7 +14,8 @@
 #include <memory>
 #include <set>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "pools/pool_owner.h"
 #include "pools/pool_path.h"
 #include "pools/pool_place.h"
@@ -137,7 +138,7 @@ class Stager {
     }
   }
 
-  // Nothing was staged: removes the cover and the pool, if this command has made them.
+  // Removes the cover and the pool if this command has made them. Called when nothing was staged.
   void undo() {
     if (!is_new_ || !cover_.end()) return;
     remove_if_left_over(pool_, lock_start(pool_.path()));

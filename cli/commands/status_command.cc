@@ -1,4 +1,4 @@
-// cairn status: pools, who is attached, what is covered, what is not drained.
+// cairn status shows pools, the processes that are attached, covers, and what is not drained.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "commands/command_line.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "machine/probe_directory.h"
 #include "pools/pool_handle.h"
 #include "pools/pool_place.h"
@@ -112,18 +113,18 @@ int status_command(const Config& config, bool json) {
                   {"covers", Json::array()}};
       for (const auto& lane : live(lanes)) one["processes"].push_back(lane_json(lane));
       for (const auto& cover : covers) {
-        Json shown = cover_json(cover);
+        Json entry = cover_json(cover);
         if (const auto keeper = look_at_keeper(pool, cover.directory))
-          shown["keeper"] = keeper_json(*keeper);
-        shown["answers"] = answers_soon(cover.directory);
-        shown["others"] = Json::array();
+          entry["keeper"] = keeper_json(*keeper);
+        entry["answers"] = answers_soon(cover.directory);
+        entry["others"] = Json::array();
         std::vector<OtherPool> others;
-        if (shown["answers"] == true) others = other_pools(pool, cover.directory);
+        if (entry["answers"] == true) others = other_pools(pool, cover.directory);
         for (const OtherPool& other : others)
-          shown["others"].push_back({{"host", json_text(other.host)},
+          entry["others"].push_back({{"host", json_text(other.host)},
                                      {"pool", json_text(other.pool)},
                                      {"job", json_text(other.job)}});
-        one["covers"].push_back(shown);
+        one["covers"].push_back(entry);
       }
       all.push_back(one);
       if (!json) show(pool, info, lanes, covers);
@@ -143,7 +144,7 @@ int status_command(const Config& config, bool json) {
   return exit_ok;
 }
 
-// What a cover was like a moment ago, for the rate.
+// The state of a cover a moment ago, from which the rate is computed.
 struct Before {
   uint64_t drained_bytes = 0;
   std::chrono::steady_clock::time_point at;
@@ -171,7 +172,7 @@ std::string follow_text(const CoverEntry& cover, const std::optional<KeeperState
   return text;
 }
 
-// cairn status --follow: a line a second for each cover, until nobody is about to drain anything.
+// cairn status --follow prints a line a second for each cover, until no process is about to drain.
 int follow_command(const Config& config, bool json) {
   const StopOnSignal stop;
   std::map<std::string, Before> before;
@@ -184,10 +185,10 @@ int follow_command(const Config& config, bool json) {
           const auto keeper = look_at_keeper(pool, cover.directory);
           goes_on = goes_on || keeper || cover.in_use;
           const auto now = std::chrono::steady_clock::now();
-          Json shown = cover_json(cover);
-          if (keeper) shown["keeper"] = keeper_json(*keeper);
+          Json entry = cover_json(cover);
+          if (keeper) entry["keeper"] = keeper_json(*keeper);
           print("{}\n",
-                json ? json_line(shown) : follow_text(cover, keeper, before[cover.directory], now));
+                json ? json_line(entry) : follow_text(cover, keeper, before[cover.directory], now));
           before[cover.directory] = {keeper ? keeper->drained_bytes : 0, now};
         }
       } catch (const Error&) {

@@ -1,4 +1,4 @@
-// What `cairn doctor` looks at; each look gives findings.
+// The checks of `cairn doctor`; each gives findings.
 #pragma once
 
 #include <string>
@@ -19,10 +19,11 @@ using Findings = std::vector<Finding>;
 
 std::string level_text(Level level);
 
-// Pool directory, memory and cgroup, huge pages, who removes files, devices, CPU, preloading, MPI.
+// Checks pool directory, memory and cgroup, huge pages, programs that remove files, devices, CPU,
+// preloading and MPI.
 Findings look_at_environment(const Config& config);
 void look_at_mpi(Findings& all);
-// Whether and how far the preloaded library can serve a program.
+// Checks if, and how far, the preloaded library can serve a program.
 Findings look_at_program(const std::string& program);
 
 }  // namespace cairn::cli

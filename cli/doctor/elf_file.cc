@@ -15,8 +15,8 @@
 namespace cairn::cli {
 namespace {
 
-// A view of the file that reads nothing beyond its end, and only what is asked for: the file may be
-// anybody's, and of any size.
+// A view of the file that reads nothing beyond its end, and only the bytes that are asked for: any
+// user may have written the file, and it may have any size.
 class Image {
  public:
   explicit Image(const std::string& path)
@@ -44,7 +44,7 @@ class Image {
         read_up_to(offset, bytes, static_cast<size_t>(std::min(end - offset, longest_text)));
     return {bytes, strnlen(bytes, had)};
   }
-  // Where a virtual address lies in the file.
+  // The offset in the file of a virtual address.
   [[nodiscard]] std::optional<uint64_t> offset_of(uint64_t address) const {
     for (const Elf64_Phdr& segment : segments)
       if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&

@@ -1,4 +1,4 @@
-// What a program's file says about itself, read without running it.
+// Reads a program's file for its interpreter, libraries and search paths, without running it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct ElfFile {
   std::vector<std::string> imports;  // undefined symbols of the dynamic symbol table
 };
 
-// Nothing if the file is no ELF file or is damaged. Every offset in the file is checked before it
-// is used.
+// Returns nothing if the file is not an ELF file or is damaged. Every offset in the file is checked
+// before it is used.
 std::optional<ElfFile> read_elf(const std::string& path);
 
 // This machine's e_machine.

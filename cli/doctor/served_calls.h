@@ -1,4 +1,4 @@
-// Which calls of the C library the preloaded library serves: from the adapter's own list.
+// Lists the calls of the C library that the preloaded library serves: the adapter's own list.
 #pragma once
 
 #include <string>

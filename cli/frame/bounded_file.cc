@@ -49,7 +49,7 @@ class Opened {
   int error_;
 };
 
-// Why a file of this owner and mode does not count; "" if it does.
+// Says why a file of this owner and mode does not count; "" if it does.
 std::string distrusted(const struct stat& st) {
   constexpr unsigned writable_by_others = 022;
   if (st.st_uid != geteuid() && st.st_uid != 0)

@@ -12,7 +12,7 @@
 namespace cairn::cli {
 namespace {
 
-// What a shell offers for a metavar.
+// The kinds of words that a shell offers for a metavar.
 enum class Values { none, choices, directories, files, pools, programs, commands, keys };
 
 Values values_of(const std::string& metavar) {

@@ -54,11 +54,11 @@ class Config {
 
   [[nodiscard]] const Setting& at(const std::string& key) const;
   [[nodiscard]] const std::string& value(const std::string& key) const { return at(key).value; }
-  // Whether anything but the default set it.
+  // Has anything but the default set the key?
   [[nodiscard]] bool is_set(const std::string& key) const { return at(key).origin != "default"; }
   // The files that were read.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
-  // Which files were found and do not count, and why: a line each.
+  // A line for each file that was found and does not count: its path, and why.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:

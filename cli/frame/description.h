@@ -1,5 +1,5 @@
-// A command as data, read from the CLI::App tree; and what is made of it for people: --help, roff,
-// Markdown.
+// Describes a command as data, read from the CLI::App tree, and prints it for people as --help,
+// roff or Markdown.
 #pragma once
 
 #include <string>
@@ -47,9 +47,9 @@ std::string man_page(const CommandDescription& command);
 std::string markdown(const CommandDescription& command);
 std::string markdown_page(const CommandDescription& command);
 
-// Where keys are set, and which place counts.
+// Explains where keys are set, and which place counts.
 std::string configuration_prose();
-// "pool.size", "environment", default and help of each key, for the same three.
+// The keys of the configuration with default and help, as --help, roff and Markdown.
 std::string configuration_help();
 std::string configuration_man();
 std::string configuration_markdown();

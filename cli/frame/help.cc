@@ -32,7 +32,8 @@ bool is_key(const OptionDescription& option) {
                      [&](const Key& key) { return option.names.back() == key.option(); });
 }
 
-// Explains in `cairn --help` the common options that are no keys; other commands only name all.
+// Explains in `cairn --help` the common options that are not keys. Other commands only name all of
+// them.
 std::string common_options(const CommandDescription& command) {
   const bool in_full = command.path.size() == 1;
   std::string text = "Options of every command:\n";
@@ -84,7 +85,7 @@ std::string wrap(const std::string& text, size_t indent, size_t width) {
 std::string help_text(const CommandDescription& command) {
   std::string text =
       wrap(command.title() + ": " + command.summary, 0) + "\nUsage: " + command.synopsis() + "\n";
-  // The first page is for somebody who looks for a command.
+  // The first page is for a user who looks for a command.
   text += command.path.size() == 1 ? command_list(command) + prose(command)
                                    : prose(command) + command_list(command);
   std::string heading = "\nArguments and options:\n";

@@ -22,13 +22,14 @@ class DataFile {
   void write(const void* bytes, uint64_t size, uint64_t offset) const;
   // Throws if fewer bytes are there.
   void read(void* bytes, uint64_t size, uint64_t offset) const;
-  // Written back; what is read from now on comes from the file system where that is possible.
+  // Writes the file back. Later reads come from the file system, where that is possible.
   void sync() const;
   void close();
   [[nodiscard]] struct stat status() const;
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  // A path that leads to it, whatever has its name by now: for a library that wants one.
+  // A path that leads to this file even if another one has its name by now, for a library that
+  // wants a path.
   [[nodiscard]] std::string by_descriptor() const;
   // One more descriptor.
   [[nodiscard]] DataFile again() const;

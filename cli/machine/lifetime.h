@@ -1,4 +1,4 @@
-// What a logout or the end of a job would remove, as the commands say it.
+// Warns of pools that a logout or the end of a job would remove.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a pool may take here: free memory of the machine and of its cgroup, free space of the place.
+// Computes how much a pool may take: free memory of the machine and of its cgroup, free space of
+// the place.
 #pragma once
 
 #include <cairn/cairn.h>

@@ -16,7 +16,7 @@ void raise_own_size_limit() {
   if (getrlimit(RLIMIT_FSIZE, &before) != 0 || before.rlim_cur == RLIM_INFINITY) return;
   const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
   const rlimit most{before.rlim_max, before.rlim_max};
-  // Only a privileged process may go beyond the hard limit.
+  // The hard limit binds all processes but privileged ones.
   if (setrlimit(RLIMIT_FSIZE, &none) != 0) setrlimit(RLIMIT_FSIZE, &most);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;

@@ -8,7 +8,7 @@ namespace cairn::cli {
 // Raises the command's own limit as far as the system lets it. What is beyond that is an error
 // (EFBIG), no signal. Once, and not before leave_cover(): what is executed inherits both.
 void raise_own_size_limit();
-// For the program, in the process that is about to become it: as it was.
+// Restores the limit, in the process that is about to become the program.
 void restore_size_limit();
 
 }  // namespace cairn::cli

@@ -6,8 +6,8 @@
 
 namespace cairn::cli {
 
-// Whether it answers within two seconds, be it with an error. A child process asks; one that gets
-// no answer is killed, and not waited for.
+// Does the file system answer within two seconds, be it with an error? A child process asks. If it
+// gets no answer, it is killed, and not waited for.
 bool answers_soon(const std::string& directory);
 
 }  // namespace cairn::cli

@@ -8,7 +8,7 @@
 
 namespace cairn::cli {
 
-// Those whose makers were killed.
+// Lists the segments whose makers were killed.
 std::vector<std::string> list_shared_memory_left();
 // ENOENT: it is gone by itself; EBUSY: a process uses it after all. 0 or a positive errno.
 int remove_shared_memory_left(const std::string& path);

@@ -7,9 +7,9 @@
 
 namespace cairn::cli {
 
-// Of the first `dimensions`, separated by blanks. "" if the dataset has no list of them, or a name
-// has a blank. Also "" if the list has another form than HDF5's own: any program may have written
-// the file.
+// Returns the names of the first `dimensions`, separated by blanks. "" if the dataset has no list
+// of them, or a name has a blank. Also "" if the list has another form than HDF5's own: any program
+// may have written the file.
 std::string dimension_names(const Hdf5& h5, Hid dataset, size_t dimensions);
 
 }  // namespace cairn::cli

@@ -26,7 +26,7 @@ size_t find(const std::vector<CkptVariable>& variables, const std::string& name)
 
 std::string names_of(const NetcdfDimensions& dimensions, size_t variable) {
   std::string names;
-  for (const size_t index : dimensions.of[variable])
+  for (const size_t index : dimensions.of_variable[variable])
     names += (names.empty() ? "" : " ") + dimensions.dimensions[index].name;
   return names;
 }

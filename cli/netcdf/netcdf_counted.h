@@ -49,7 +49,7 @@ class NetcdfCounted {
   std::map<size_t, size_t> counted_by_;  // a variable that was added, by that whose ranks it counts
 };
 
-// As the attributes of a file say it. `variable` has its shape.
+// Reads from the attributes of a file how a variable is counted. `variable` has its shape already.
 void read_counted(const std::vector<CkptAttribute>& attributes, CkptVariable* variable);
 
 }  // namespace cairn::cli

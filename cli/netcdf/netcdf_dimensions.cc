@@ -37,7 +37,7 @@ class Namer {
         indexes.push_back(given[i].empty() ? made(indexes, one.shape[k]) : find(given[i][k]));
       if (const uint64_t extra = netcdf_form(one.type, one.element_size).extra; extra != 0)
         indexes.push_back(made_as("bytes_" + std::to_string(extra), extra));
-      named_.of.push_back(std::move(indexes));
+      named_.of_variable.push_back(std::move(indexes));
     }
     for (size_t i = 0; i < variables_.size(); ++i) note_coordinate(i);
     return std::move(named_);
@@ -112,8 +112,8 @@ class Namer {
   void note_coordinate(size_t i) {
     const CkptVariable& one = variables_[i];
     const NetcdfForm form = netcdf_form(one.type, one.element_size);
-    if (named_.of[i].size() != 1 || form.is_beside || form.extra != 0) return;
-    NetcdfDimension& dimension = named_.dimensions[named_.of[i][0]];
+    if (named_.of_variable[i].size() != 1 || form.is_beside || form.extra != 0) return;
+    NetcdfDimension& dimension = named_.dimensions[named_.of_variable[i][0]];
     const bool is_number = form.type <= CAIRN_TYPE_FLOAT64;
     if (dimension.name == one.name && is_number) dimension.coordinate = i;
   }

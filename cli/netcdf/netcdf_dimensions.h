@@ -19,8 +19,8 @@ struct NetcdfDimension {
 
 struct NetcdfDimensions {
   std::vector<NetcdfDimension> dimensions;
-  // For each variable the indexes of its dimensions, with that of bytes of an element.
-  std::vector<std::vector<size_t>> of;
+  // The indexes of each variable's dimensions, with that of the bytes of an element.
+  std::vector<std::vector<size_t>> of_variable;
 };
 
 // Names come from the attribute "dimensions". A variable without one gets names made of extents.

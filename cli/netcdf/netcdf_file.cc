@@ -44,7 +44,8 @@ NetcdfFile::NetcdfFile(const DataFile& file) : h5_(Hdf5::get()), path_(file.path
   h5_.check(h5_.Pset_link_creation_order(creation.get(), order), path_);
   h5_.check(h5_.Pset_attr_creation_order(creation.get(), order), path_);
   h5_.check(h5_.Pset_alignment(access.get(), aligned_from, alignment), path_);
-  // By its name HDF5 would overwrite whatever file others have put there meanwhile.
+  // HDF5 gets the descriptor's path: by its name it would overwrite whatever file others have put
+  // there meanwhile.
   const std::string name = file.by_descriptor();
   file_ = {h5_.check(h5_.Fcreate(name.c_str(), h5_truncate, creation.get(), access.get()), path_),
            h5_.Fclose};
@@ -63,7 +64,8 @@ std::vector<NetcdfPlace> NetcdfFile::add_variables(const std::vector<CkptVariabl
   std::vector<NetcdfPlace> places;
   const auto add = [&](size_t i) {
     std::vector<uint64_t> shape;
-    for (const size_t index : dimensions.of[i]) shape.push_back(dimensions.dimensions[index].size);
+    for (const size_t index : dimensions.of_variable[i])
+      shape.push_back(dimensions.dimensions[index].size);
     places.push_back(add_variable(variables[i], i, names[i], shape));
   };
   for (const CkptVariable& one : variables) {
@@ -85,7 +87,7 @@ std::vector<NetcdfPlace> NetcdfFile::add_variables(const std::vector<CkptVariabl
   }
   for (size_t i = 0; i < variables.size(); ++i) {
     if (netcdf_form(variables[i].type, variables[i].element_size).is_beside != is_beside) continue;
-    const auto& own = dimensions.of[i];
+    const auto& own = dimensions.of_variable[i];
     const bool is_coordinate =
         own.size() == 1 && dimensions.dimensions[own[0]].coordinate == std::optional<size_t>(i);
     if (is_coordinate && !is_beside) continue;

@@ -13,7 +13,7 @@
 
 namespace cairn::cli {
 
-// Where the bytes of a variable go; it has none if `offset` is h5_no_address.
+// The place of a variable's bytes in the file; it has none if `offset` is h5_no_address.
 struct NetcdfPlace {
   size_t variable = 0;
   uint64_t offset = h5_no_address;

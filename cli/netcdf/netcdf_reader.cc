@@ -54,7 +54,7 @@ bool is_small_float(uint32_t type) {
   return type == CAIRN_TYPE_FLOAT16 || type == CAIRN_TYPE_BFLOAT16;
 }
 
-// Of two bytes, in either byte order.
+// Recognises a float of two bytes, in either byte order.
 Element small_float_of(const Hdf5& h5, Hid type) {
   size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   if (h5.Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0)
@@ -227,12 +227,12 @@ void NetcdfReader::tell_of_group(const std::string& name) const {
   const std::vector<std::string> left = datasets_below(name);
   if (left.empty()) return;
   constexpr size_t most_shown = 8;
-  std::string shown;
+  std::string names;
   for (size_t i = 0; i < left.size() && i < most_shown; ++i)
-    shown += (i == 0 ? "" : ", ") + left[i];
-  if (left.size() > most_shown) shown += fmt::format(" and {} more", left.size() - most_shown);
+    names += (i == 0 ? "" : ", ") + left[i];
+  if (left.size() > most_shown) names += fmt::format(" and {} more", left.size() - most_shown);
   warn(fmt::format("{}: group '{}': datasets in groups are not imported; left out: {}", path_, name,
-                   shown));
+                   names));
 }
 
 // A file may hold a group in itself.

@@ -54,7 +54,7 @@ TEST_F(PlaceLockTest, AFileThatAKilledProcessLeftIsUsedAndRemoved) {
   EXPECT_FALSE(is_there());
 }
 
-// Who waited on the file that the holder removed has the lock on the one that came after it.
+// A process that waited on a file which the holder removed gets the lock on the file that follows.
 TEST_F(PlaceLockTest, AnExclusiveLockIsAlone) {
   const std::string mark = directory_ + "/mark";
   constexpr int processes = 6;

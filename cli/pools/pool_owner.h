@@ -27,12 +27,12 @@ std::optional<PoolOwner> other_owner(const std::string& path);
 // capabilities become those of the owner. Throws if that fails. Does nothing for other processes.
 void work_as_owner(const std::string& path);
 
-// Gives up root's rights for those of this user, whoever owns the pool by now. For a path that the
-// user may change meanwhile.
+// Gives up root's rights for those of `owner`, even if another user owns the pool by now: the owner
+// may change the path meanwhile.
 void work_as(const std::string& path, const PoolOwner& owner);
 
-// The pool for which the process has given up root's rights; "": it has not. Root's other pools are
-// out of its reach.
+// The pool for which the process has given up root's rights; "": it has not. The process cannot use
+// root's other pools then.
 const std::string& pool_of_owner();
 
 // "working with the rights of user U, who owns the pool P", once the process has given up root's

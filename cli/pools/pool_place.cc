@@ -25,8 +25,8 @@ bool make_directory(const std::string& path) {
   throw Error(exit_failed, system_error("cannot create the pool directory " + path, errno));
 }
 
-// Says once whose directory keeps the user's pools from their usual place, whose name the beginning
-// of `own` is.
+// Says once which other user's directory has the usual name of the place of the user's pools. That
+// name is the beginning of `own`.
 void say_that_it_is_taken(uint32_t user, const std::string& own) {
   static bool said = false;
   if (std::exchange(said, true)) return;
@@ -34,7 +34,8 @@ void say_that_it_is_taken(uint32_t user, const std::string& own) {
                    own.substr(0, own.rfind('-')), user, own));
 }
 
-// "": there is none, and another user has taken its usual name.
+// Returns the subdirectory in which this user's pools lie. "": there is none, and another user has
+// taken its usual name.
 std::string private_subdirectory(const std::string& directory, bool create) {
   char own[PATH_MAX];
   uint32_t taken_by = UINT32_MAX;
@@ -129,7 +130,8 @@ std::string pool_name_of(const std::string& path) {
 
 namespace {
 
-// Of a place that is a device, the device if it is `wanted` by the name "".
+// Lists the directories of pools whose names are `wanted`. If the place is a device, lists the
+// device if it is wanted by the name "".
 std::vector<std::string> list_directories(
     const Config& config, const std::function<bool(const std::string& name)>& wanted) {
   struct stat st {};

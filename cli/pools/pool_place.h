@@ -1,4 +1,4 @@
-// Where pools lie, and how a name becomes a pool's path.
+// Finds the place where pools lie, and the path of a pool from its name.
 //
 // pool.dir is a directory or a dax device. A device is one pool. In a directory that only we can
 // write to, pools lie directly; in one that others can write to (/dev/shm, a shared /mnt/pmem) they
@@ -14,8 +14,8 @@
 namespace cairn::cli {
 
 struct PoolPlace {
-  // Where the pools lie; for a device: where its lock file lies. "", without `create`: another user
-  // has taken the usual name, and this user has no place.
+  // The directory of the pools or, for a device, of its lock file. "", without `create`: another
+  // user has taken the usual name, and this user has no place.
   std::string directory;
   std::string device;  // the dax device, or ""
 };
@@ -37,11 +37,11 @@ std::string pool_name_of(const std::string& path);
 // Paths of all pools in the pool directory, by name; the device if it is one.
 std::vector<std::string> list_pools(const Config& config);
 
-// What a process that was killed while it made or removed a pool left in the pool directory (or a
-// process is about to).
+// Lists unfinished pools in the pool directory: a process was killed while it made or removed one,
+// or is doing so now.
 std::vector<std::string> list_unfinished(const Config& config);
 
-// Where the locks (PlaceLock) lie of processes that use the pool at `path`.
+// The directory of the locks (PlaceLock) of processes that use the pool at `path`.
 std::string lock_directory(const std::string& path);
 
 // Says whose pools lie in the pool directory if it is another user's own, and how to get at them;

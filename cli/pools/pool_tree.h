@@ -23,7 +23,7 @@ class PoolTree {
   using Problem = std::function<void(const std::string& text)>;
   // A walk that begins at `top`. `command`: named in messages.
   PoolTree(const Pool& pool, const char* command, cairn_ino top);
-  // For listing only.
+  // Makes a tree that only lists.
   PoolTree(const Pool& pool, Problem problem) : pool_(pool), problem_(std::move(problem)) {}
 
   // All entries of the directory but "." and "..", sorted by name. `path`: how it is shown.

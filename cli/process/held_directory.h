@@ -1,8 +1,9 @@
-// HeldDirectory: which directory a run has covered, known by a descriptor for as long as it lasts.
+// HeldDirectory keeps the directory that a run has covered open, to recognise it while the run
+// lasts.
 //
-// A token in the directory tells a run's drain that it has the right one before it (tier's
-// same_directory.h). Where a file system does not tell when a directory was created, a copy has the
-// token too. The run itself can tell: the kernel keeps what is open.
+// A drain recognises the covered directory by a token in it (tier's same_directory.h). On a file
+// system that does not record when a directory was created, a copy of the directory has the token
+// too. The run itself can tell the two apart, because the kernel keeps an open directory.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace cairn::cli {
 
 class HeldDirectory {
  public:
-  // Opens it for nothing but this.
+  // Opens the directory, for nothing but this.
   explicit HeldDirectory(std::string path);
   ~HeldDirectory();
   HeldDirectory(const HeldDirectory&) = delete;

@@ -64,7 +64,7 @@ TEST_F(JobEndTest, DirectoriesOfAJobOfSlurm) {
       "30 22 8:1 /var/spool/job_container/12/.12/_dev_shm /dev/shm rw - ext4 /dev/sda1 rw\n");
   EXPECT_EQ(what_ends_background(root_),
             "Slurm ends it with job 12, and removes the job's own /dev/shm (job_container)");
-  // Of another job, and of this one where no pool lies.
+  // Another job has the first mount; this job has the second one, where no pool lies.
   put("/proc/self/mountinfo",
       "30 22 8:1 /var/spool/job_container/1/.1 /tmp rw - ext4 /dev/sda1 rw\n"
       "31 22 8:1 /var/spool/job_container/12/.12 /scratch rw - ext4 /dev/sda1 rw\n");

@@ -1,5 +1,4 @@
-// Of the lanes of a pool, those whose processes run. The places of others are free for whoever
-// comes.
+// Selects the lanes of a pool whose processes run. The other lanes are free for new processes.
 #pragma once
 
 #include <cairn/cairn.h>
@@ -10,7 +9,7 @@
 namespace cairn::cli {
 
 std::vector<cairn_lane_info> live(const std::vector<cairn_lane_info>& lanes);
-// What to say of the others; "" if there are none.
+// A text about the lanes whose processes have ended; "" if there are none.
 std::string ended_text(const std::vector<cairn_lane_info>& lanes);
 
 }  // namespace cairn::cli

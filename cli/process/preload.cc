@@ -75,7 +75,7 @@ void leave_cover(char** argv) {
   // fails, this process goes on with the preloaded library.
   void* libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return;
-  // For the kernel, a covered working directory is an empty directory. The command needs the one in
+  // The kernel sees a covered working directory as an empty one. The command needs the one in
   // lower.
   char here[PATH_MAX];
   auto* const go = reinterpret_cast<decltype(&chdir)>(dlsym(libc, "chdir"));

@@ -1,4 +1,4 @@
-// The preloaded library that programs reach a covered directory through.
+// Finds and names the preloaded library, through which programs reach a covered directory.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@ namespace cairn::cli {
 // libcairn_posix.so beside this command (../lib), or nothing.
 std::optional<std::string> find_preload();
 
-// LD_PRELOAD with `library` after what is there already (tools like Darshan come first), once.
+// Adds `library` to a value of LD_PRELOAD, once, behind the libraries that are there already: tools
+// like Darshan come first.
 std::string preload_with(const std::string& present, const std::string& library);
-// The same without any libcairn_posix.so.
+// Removes every libcairn_posix.so from a value of LD_PRELOAD.
 std::string preload_without(const std::string& present);
 
-// A command that looks at the covered directory itself must not see it through the cover: if the
-// library is preloaded into this process, starts the same command again without it.
+// Starts the same command again without the preloaded library, if that is loaded into this process:
+// a command that looks at the covered directory itself must not see it through the cover.
 void leave_cover(char** argv);
 
 }  // namespace cairn::cli

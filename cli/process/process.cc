@@ -19,7 +19,7 @@ constexpr size_t state_field = 3;  // as proc(5) counts
 constexpr size_t parent_field = 4;
 constexpr size_t start_field = 22;
 
-// Of a file in /proc; "" if it cannot be read.
+// The text of a file in /proc; "" if it cannot be read.
 std::string text_of(const std::string& path) {
   std::string text;
   std::getline(std::ifstream(path), text, '\0');

@@ -15,7 +15,7 @@ int parent_of(int pid);
 // waits for another thread. True if that cannot be seen.
 bool is_in_system_call(int pid);
 
-// By a signal such as SIGSTOP.
+// Has a signal such as SIGSTOP stopped the process?
 bool is_stopped(int pid);
 
 // When it started, in the ticks of /proc/PID/stat; 0 for one that has ended or cannot be seen.

@@ -1,4 +1,4 @@
-// What a pool holds of checkpoints (docs/format/checkpoint.md).
+// Tells which checkpoints a pool holds (docs/format/checkpoint.md).
 #pragma once
 
 #include "pools/pool_handle.h"

@@ -15,7 +15,7 @@ namespace cairn::cli {
 // In cairn_lane_info::lane of a process that has no lane.
 inline constexpr uint32_t not_attached = UINT32_MAX;
 
-// Whether the process's environment names the cover of `directory`, or cannot be read.
+// True if the process's environment names the cover of `directory`, or cannot be read.
 bool may_use_cover(int pid, const std::string& directory);
 
 // The processes other than this one that may attach `pool` because of their environment.
@@ -24,7 +24,8 @@ std::vector<int> processes_that_may_attach(const std::string& directory, const s
 // The name of its program; "" if it has ended.
 std::string program_name_of(int pid);
 
-// What the mappings of a process, as /proc/PID/maps lists them, say of the preloaded library.
+// Tells from the mappings of a process, as /proc/PID/maps lists them, if it carries the preloaded
+// library.
 enum class Carries {
   library,
   perhaps,  // it has not loaded any library yet, and is going to

@@ -445,14 +445,14 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
   return false;
 }
 
-// What a claim says to root. Root's claims lead to any pool, other users' claims to pools of the
-// claim's owner only, and with that user's rights: a user can make a pool of root's, or of a third
-// user, in an image of a file system.
+// The pool to which a claim leads root. Root's claims lead to any pool. Other users' claims lead
+// only to pools of the claim's owner, and root uses these with that user's rights: a user can make
+// a pool of root's, or of a third user, in an image of a file system.
 struct ClaimForRoot {
   std::optional<PoolOwner> owner;  // whose rights are taken; none: root's
   bool is_wrong = false;           // it leads to a pool of somebody else
 };
-// None: it cannot be said whose pool that is, and the claim leads nowhere.
+// Returns nothing if the owner of the pool cannot be found out: then the claim leads nowhere.
 std::optional<ClaimForRoot> look_as_root(const Claimed& claim) {
   try {
     const auto owner = other_owner(claim.pool);

@@ -1,4 +1,4 @@
-// The covers of a pool (include/cairn/cover.h) as the commands see them.
+// Lists, opens, drains and ends the covers of a pool (include/cairn/cover.h) for the commands.
 #pragma once
 
 #include <cairn/cover.h>
@@ -20,14 +20,14 @@
 
 namespace cairn::cli {
 
-// Put on the root directory of a pool that `cairn run` made for itself: such a pool goes when
-// nothing is left in it.
+// An attribute of the root directory of a pool that `cairn run` made for itself. Such a pool is
+// removed when nothing is left in it.
 inline constexpr const char* made_by_run = "user.cairn.made_by_run";
 
 struct CoverEntry {
   std::string directory;  // the covered directory's real path
   std::string job;
-  // Bytes of data that are not drained, and whether nothing is: a removal or an empty file has no
+  // all_drained is false also if only a removal or an empty file is not drained, which has no
   // bytes.
   uint64_t undrained_bytes = 0;
   bool all_drained = false;
@@ -46,7 +46,7 @@ struct CoverEntry {
   [[nodiscard]] bool asks_for_keeper() const {
     return (modes & (1U << CAIRN_DRAIN_CLOSE | 1U << CAIRN_DRAIN_ASYNC)) != 0;
   }
-  // One has a mode other than that of a cover whose data are kept.
+  // A file or directory has a drain mode by which some drain writes it.
   [[nodiscard]] bool asks_for_drain() const {
     return asks_for_keeper() || (modes & 1U << CAIRN_DRAIN_EXIT) != 0;
   }
@@ -57,7 +57,7 @@ std::vector<CoverEntry> list_covers(const Pool& pool);
 std::optional<CoverEntry> cover_of(const Pool& pool, const std::string& directory);
 // The number of a value of drain.mode.
 cairn_drain_mode drain_mode_of(const std::string& name);
-// Of a cover's files that are not drained, the first `most`.
+// A file of a cover that is not drained.
 struct UndrainedFile {
   std::string path;  // below the directory
   uint64_t bytes = 0;
@@ -85,10 +85,11 @@ double age_of_oldest(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
 bool all_drained(const std::vector<CoverEntry>& covers);
 
-// For a run that begins anew: discards what an earlier one left, if nobody uses it.
+// Options of a run that begins anew: it discards what an earlier run left, if no process uses it.
 struct Fresh {
   std::string launch;  // launch_id()
-  // What is there, before it goes; if it is in use it stays.
+  // Called for each cover that an earlier run left, before the new one discards it. A cover in use
+  // stays.
   std::function<void(const CoverEntry& left)> left;
 };
 
@@ -104,9 +105,9 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // Joins a cover whose directory may be gone, or be another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws PoolFull, or with exit_usage where DIR itself is wrong. Where another
-  // job has it, looks again for `patience`: on another host the claim's holder may be about to name
-  // the job that this run is part of. `fresh` may be null.
+  // Covers a directory, or joins its cover. Throws PoolFull, or Error(exit_usage) if DIR itself is
+  // wrong. If another job has claimed DIR, looks again for `patience`: on another host the claim's
+  // holder may be about to name the job that this run is part of. `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
                     const std::string& job, std::chrono::seconds patience,
                     const Fresh* fresh = nullptr);
@@ -119,7 +120,7 @@ class Cover {
   Cover(const Cover&) = delete;
   Cover& operator=(const Cover&) = delete;
 
-  // As long as the object lives, no process takes the cover's claim for void.
+  // Keeps the claim of a cover valid: while the object lives, no process takes the claim for void.
   class Hold {
    public:
     explicit Hold(int descriptor) : descriptor_(descriptor) {}
@@ -151,7 +152,7 @@ class Cover {
   // cairn_progress; `problem` gets each file's error.
   DrainResult drain_while_running(cairn_while_running* what, const cairn_progress& progress,
                                   const cairn_drain_problem& problem, void* context);
-  // To another directory. `report`: what is told of that.
+  // Drains to another directory. `report` receives the result.
   DrainResult drain_to(const std::string& elsewhere, cairn_drain_to_report* report);
   // Ends the cover. False while other processes are in it; the object is empty afterwards.
   bool discard();
@@ -164,21 +165,21 @@ class Cover {
 
 // "3 files, 1.5 GiB drained to DIR in 2.1 s (730 MiB/s), 1 name removed"
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result);
-// Says, whatever the log level, what a drain mode keeps out of the directory that the run has not
-// set.
+// Names, at any log level, the files that a drain mode keeps out of the directory if the run has
+// not set that mode.
 void tell_kept_back(const std::string& directory, const Cover::DrainResult& result);
 Json drain_json(const std::string& directory, const Cover::DrainResult& result);
 
 // Alive processes other than this one that work under the cover of `directory`, or may do so.
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory);
 
-// Runs start one at a time, and nobody removes a pool meanwhile. A process that holds a cover's
-// lock may wait for this one. A process that holds this one must not wait for a cover's lock.
+// Takes the start lock: runs start one at a time, and no process removes a pool meanwhile. A
+// process that holds a cover's lock may wait for the start lock, but not the other way round.
 PlaceLock lock_start(const std::string& pool);
 
-// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The
-// caller holds the start lock, under which runs make their covers: a run that has none yet finds no
-// pool and makes one.
+// Removes a pool that a run made if it is empty and no process uses it. Returns true if the pool
+// does not exist any more. The caller holds the start lock, under which runs make their covers: a
+// run that has no cover yet then finds no pool and makes one.
 bool remove_if_left_over(Pool& pool, const PlaceLock& start);
 // Removes such a pool for a process that still holds the lock of the cover that it has ended.
 bool leave_pool(Pool& pool, PlaceLock& cover);
@@ -188,10 +189,10 @@ bool leave_pool(Pool& pool, PlaceLock& cover);
 // user's rights from now on (pool_owner.h).
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);
 
-// What to do about a claim whose pool is not here, for messages.
+// Says how to free a claim whose pool is not here, for messages.
 std::string how_to_free(const std::string& directory);
 
-// What to do where the path leads to a directory other than the covered one.
+// Says what to do if the path leads to a directory other than the covered one.
 std::string how_to_rescue(const std::string& directory);
 
 // The real path, or Error(exit_usage) if it is missing or no directory.

@@ -43,11 +43,11 @@ void show_notice(const std::string& line) {
 }  // namespace
 
 void DrainNotice::begin(const CoverEntry& cover) {
-  if (told_ || cover.all_drained) return;
+  if (reported_ || cover.all_drained) return;
   line_ = line_of(cover);
   if (is_in_danger(cover, program_failed_)) {
     show_notice(line_);
-    told_ = true;
+    reported_ = true;
     return;
   }
   over_ = false;
@@ -76,7 +76,7 @@ void DrainNotice::watch() {
   while (!changed_.wait_for(lock, 50ms, [this] { return over_; })) {
     if (stop_signal() == 0 && std::chrono::steady_clock::now() - start < 2s) continue;
     show_notice(line_);
-    told_ = true;
+    reported_ = true;
     return;
   }
 }

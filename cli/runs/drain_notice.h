@@ -2,9 +2,9 @@
 // drain is cut short.
 //
 // A launcher kills its processes a moment after MPI_Abort, and the directory then holds some of the
-// files. MPICH's launcher sends no signal before that could be answered. Where this may be about to
-// happen, the line comes before the drain. Other drains are told of once they last two seconds, or
-// as soon as a signal asks them to stop. Short drains are not told of.
+// files. MPICH's launcher sends no signal before that could be answered. If this may be about to
+// happen, the line comes before the drain. Otherwise it comes when the drain has lasted two
+// seconds, or as soon as a signal asks it to stop. A short drain prints no line.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ class DrainNotice {
   DrainNotice(const DrainNotice&) = delete;
   DrainNotice& operator=(const DrainNotice&) = delete;
 
-  // Around each drain of what `cover` holds. The line is printed once.
+  // Called before and after each drain of `cover`. The line is printed once.
   void begin(const CoverEntry& cover);
   void end();
 
@@ -31,7 +31,7 @@ class DrainNotice {
   void watch();
 
   const bool program_failed_;
-  bool told_ = false;  // the thread's while there is one
+  bool reported_ = false;  // the thread's while there is one
   std::string line_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -32,13 +32,13 @@ std::string who(const std::vector<cairn_lane_info>& processes) {
 // Waits until no other process uses the cover. False: a signal ended the wait.
 bool wait_until_alone(const Pool& pool, const std::string& directory) {
   const auto start = std::chrono::steady_clock::now();
-  bool told = false;
+  bool reported = false;
   for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
     const auto processes = processes_in_cover(pool, directory);
     if (processes.empty()) return true;
     if (stop_signal() != 0) return false;
-    if (!told && std::chrono::steady_clock::now() - start > 2s) {
-      told = true;
+    if (!reported && std::chrono::steady_clock::now() - start > 2s) {
+      reported = true;
       tell("cairn run: waiting for processes that still use {}: {}\n", directory, who(processes));
     }
     std::this_thread::sleep_for(pause);
@@ -59,8 +59,8 @@ class Patience {
       since_ = now;
     }
     if (now - since_ >= most_) return false;
-    if (!told_ && now - begun_ > 3s) {
-      told_ = true;
+    if (!reported_ && now - begun_ > 3s) {
+      reported_ = true;
       if (tells_) tell("cairn {}: {}, or wait until its run ends\n", command_, drain.error);
     }
     return true;
@@ -73,7 +73,7 @@ class Patience {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point since_ = begun_;
   std::string last_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 // Were all undrained files changed at a time that is still to come?

@@ -1,4 +1,4 @@
-// The end of a run: wait until the last process has left the covered directory, drain, end the
+// Finishes a run: waits until the last process has left the covered directory, drains, and ends the
 // cover. `cairn run` and `cairn drain` share it.
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace cairn::cli {
 
 enum class Ended {
-  drained,      // lower holds everything, the cover is gone
-  gone,         // another run of the same cover has done it already
+  drained,      // lower holds everything, and the cover has ended
+  gone,         // another run of the same cover had ended it already
   in_use,       // drained, but processes are still in it (only without waiting)
   waiting,      // all of this node is in lower; other nodes' parts of some files are not
   failed,       // something could not be drained; it is still in the pool
@@ -25,16 +25,16 @@ struct FinishResult {
   Cover::DrainResult drain;
 };
 
-// `wait`: until nobody is in the cover; else drains what is there now. `end`: end the cover when
-// all is drained. `for_others`: how long other nodes may take to put their parts of files to this
-// one's, as long as no file gets whole. `notice`: tells of the drains; null: nobody is told.
+// `wait`: wait until no process is in the cover; else drain what is there now. `end`: end the cover
+// when all is drained. `for_others`: how long other nodes may take to add their parts of files, as
+// long as no file becomes complete. `notice` reports the drains; it may be null.
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others, DrainNotice* notice = nullptr);
 
-// That time, as it is configured (drain.wait).
+// The configured time for which a run waits for others (drain.wait).
 std::chrono::seconds wait_for_others(const Config& config);
 
-// What a person is told about it, on stderr or stdout; and the exit code.
+// The message about the end of a run, for stderr or stdout, and the exit code.
 std::string finish_text(const std::string& directory, const FinishResult& result);
 int finish_code(const FinishResult& result);
 

@@ -284,8 +284,8 @@ class Keeper {
                         : fmt::format("{} is drained in the background again", order_.directory));
   }
 
-  // What the drain waits for, as far as that can be seen. A system call that does not end is one of
-  // lower's file system, also where the pool is full because of it.
+  // Says what the drain waits for, as far as that can be seen. A system call that does not end is
+  // one of lower's file system, even if the pool is full because of it.
   static std::string reason_for_silence(const Pool& pool) {
     constexpr const char* no_answer = "its file system may not answer";
     if (is_in_system_call(getpid())) return no_answer;
@@ -315,7 +315,7 @@ class Keeper {
     const std::lock_guard lock(telling_);
     if (!is_silent_) return;
     is_silent_ = false;
-    told_.clear();
+    reported_.clear();
     reports_.say(fmt::format("{}: the drain in the background goes on", order_.directory));
   }
 
@@ -388,7 +388,7 @@ class Keeper {
   void forget_state(const Pool& pool) {
     const std::lock_guard lock(telling_);
     cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
-    told_.clear();
+    reported_.clear();
   }
 
   // Writes the attribute, whose size is bounded, when the state has changed.
@@ -396,10 +396,10 @@ class Keeper {
     constexpr size_t most = 400;
     const std::string text =
         fmt::format("{}\n{}\n{}", getpid(), told_bytes_, problem.substr(0, most));
-    if (text == told_) return;
+    if (text == reported_) return;
     if (cairn_setxattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str(), text.data(),
                        text.size(), 0) == 0)
-      told_ = text;
+      reported_ = text;
   }
 
   const Order order_;
@@ -410,7 +410,7 @@ class Keeper {
   std::atomic<Clock::time_point> heard_ = Clock::now();  // when lower answered last
   std::mutex telling_;                                   // of what follows, up to the blank line
   KeeperReports reports_;
-  std::string told_;         // the attribute as it was written last
+  std::string reported_;     // the attribute as it was written last
   uint64_t told_bytes_ = 0;  // the bytes in it
   bool fails_ = false;       // the last report said that drains fail
   bool is_silent_ = false;

@@ -1,10 +1,10 @@
 // Keeper drains a covered directory while a run goes on, and after it.
 //
 // `cairn run` starts it before the program in the drain modes close and async, and for
-// --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is no
-// member of the cover and counts as no run, so nobody waits for it. A program that finds the pool
-// full waits until the keeper has drained what is closed (cairn_room_promise). When no run is left,
-// the keeper drains the rest, ends the cover and leaves.
+// --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is not
+// a member of the cover and does not count as a run, so no run waits for it. A program that finds
+// the pool full waits until the keeper has drained what is closed (cairn_room_promise). When no run
+// is left, the keeper drains the rest, ends the cover and leaves.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ namespace cairn::cli {
 // info. Returns the descriptor of its lines, for a KeeperLog. Throws if fork fails.
 int start_keeper(const Config& config, const std::string& pool, const std::string& directory);
 
-// Whether the command line is the one that start_keeper executes; and what that process does.
+// is_keeper() is true for the command line that start_keeper() executes; run_keeper() is what that
+// process does.
 bool is_keeper(int argc, char** argv);
 int run_keeper(int argc, char** argv);
 
-// Ends the keeper of the cover, if there is one, and waits for that: ten seconds at most, because
-// lower may not answer. Another one leaves immediately as long as the object lives.
+// Ends the keeper of the cover, if there is one, and waits at most ten seconds for that, because
+// lower may not answer. While the object lives, a new keeper leaves immediately.
 std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory);
 
-// What `cairn status` says of the keeper of a cover.
+// The state of a cover's keeper, for `cairn status`.
 struct KeeperState {
   int pid = 0;
   uint64_t drained_bytes = 0;  // written to lower since it began, known to a second

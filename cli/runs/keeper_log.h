@@ -1,8 +1,8 @@
-// KeeperLog: the lines in which a keeper tells the run that has started it, in its job's log, when
-// lower begins to refuse what is drained and when it takes it again.
+// A keeper reports to the run that has started it, for its job's log, when lower begins to refuse
+// drained files and when it takes them again.
 //
-// They go through a pipe of their own, because a launcher waits for whoever has its streams. One
-// line for each change of state, and a bounded number of them in all.
+// The lines go through a pipe of their own, because a launcher waits for every process that has its
+// streams. There is one line for each change of state, and a bounded number of them in all.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace cairn::cli {
 
-// The run's end: prints what comes until this object goes.
+// KeeperLog is the run's end of the pipe. It prints the lines that come until it is destroyed.
 class KeeperLog {
  public:
   // `pipe`: the end to read from, closed by this object; -1: nothing comes.
@@ -27,14 +27,14 @@ class KeeperLog {
   std::thread reader_;
 };
 
-// The keeper's end.
+// KeeperReports is the keeper's end of the pipe.
 class KeeperReports {
  public:
   // The descriptor that a keeper has for it.
   static constexpr int descriptor = 3;
 
   KeeperReports();
-  // A line, which the run prints behind its name. What nobody reads any more is dropped.
+  // Sends a line, which the run prints behind its name. If no run reads any more, drops it.
   void say(const std::string& text);
 
  private:

@@ -120,20 +120,20 @@ bool descends_from_run(const std::string& lock_path) {
 Wait wait_to_be_last(PlaceLock& running, const std::string& directory) {
   const auto start = std::chrono::steady_clock::now();
   const Ticks ticks;
-  bool told = false;
+  bool reported = false;
   bool unseen = false;
   const auto go_on = [&] {
     const auto waited = std::chrono::steady_clock::now() - start;
     if (waited < 2s) return true;
     const auto others = holders(running.path());
     unseen = others.empty();
-    if (!told) {
+    if (!reported) {
       std::string who;
       for (int pid : others) who += fmt::format("{} {}", who.empty() ? ": process" : ",", pid);
       tell("cairn run: waiting for other runs in {} to end{}\n", directory,
            unseen ? ", which cannot be seen from here" : who);
     }
-    told = true;
+    reported = true;
     return !unseen || waited < most_wait_for_unseen;
   };
   if (running.change(PlaceLock::Mode::exclusive, go_on)) return Wait::last;

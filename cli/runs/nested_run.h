@@ -1,10 +1,10 @@
 // Runs of one directory inside each other, and side by side.
 //
 // A run inside another leaves covering, draining and waiting to the outer one, which waits for it:
-// if both waited, neither would end. The environment names the outer run (CAIRN_RUN); where it did
-// not come through (env -i, a launcher that passes nothing on), the process tree does. An outer run
-// in another process namespace is in neither: a run that waits for what it cannot see waits for a
-// while only.
+// if both waited, neither would end. The environment names the outer run (CAIRN_RUN). If that was
+// lost (env -i, a launcher that passes nothing on), the process tree shows the outer run. An outer
+// run in another process namespace is in neither: a run that waits for processes it cannot see
+// waits for a limited time.
 #pragma once
 
 #include <string>
@@ -17,21 +17,21 @@ namespace cairn::cli {
 // from another process that gets the number later.
 std::string this_run();
 
-// Whether a run on this host that is still alive started us: the one that CAIRN_RUN names, or an
-// ancestor that has the lock of this directory's runs (PlaceLock::path) open.
+// True if a run on this host that is still alive started this process: the one that CAIRN_RUN
+// names, or an ancestor that has the lock of this directory's runs (PlaceLock::path) open.
 bool named_by_environment();
 bool descends_from_run(const std::string& lock_path);
 
 enum class Wait {
-  last,         // no other run is left in the directory: the end is ours
+  last,         // no other run is left in the directory: this one drains and ends the cover
   interrupted,  // by a signal
-  left,         // to the others, without waiting for them or because they cannot be seen from here
+  left,         // other runs end the cover; this one does not wait, or cannot see them
 };
-// Gives the shared lock up for the exclusive one. After two seconds it says what is waited for. A
+// Exchanges the shared lock for the exclusive one. After two seconds it says what it waits for. A
 // run that gives up releases its lock, so the last of the others gets it.
 Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
-// As wait_to_be_last(), for a run whose program has failed: the process that started it, such as an
-// MPI's launcher, must hear of that immediately.
+// Does not wait as wait_to_be_last() does, because the run's program has failed: the process that
+// started the run, such as an MPI's launcher, must learn that immediately.
 Wait be_last_or_leave(PlaceLock& running);
 
 }  // namespace cairn::cli

@@ -8,7 +8,7 @@
 
 namespace cairn::cli {
 
-// What a run compares: before the program, and after it.
+// Counts of writes that did not fit. A run compares those before its program with those after it.
 struct Shortage {
   uint64_t writes = 0;   // that did not fit
   uint64_t bytes = 0;    // of them

@@ -14,9 +14,8 @@
 namespace cairn::cli {
 namespace {
 
-// What the claim says, with a line's end before each line; "" if it cannot be read. Other
-// users may write to the directory. If they put a FIFO there, opening it must not block this
-// process.
+// The text of the claim, with a line's end before each line; "" if it cannot be read. Other users
+// may write to the directory. If they put a FIFO there, opening it must not block this process.
 std::string text_of(const DataFile& directory, const std::string& name, uid_t* owner = nullptr) {
   const int file =
       openat(directory.descriptor(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -63,7 +62,7 @@ bool is_there(const std::string& pool) {
 
 // Does a claim of this owner lead to a pool? Those of the user, of root and of the directory's
 // owner do. Root follows all, to finish what users have left.
-bool is_believed(const DataFile& directory, uid_t owner) {
+bool is_trusted_owner(const DataFile& directory, uid_t owner) {
   const uid_t user = geteuid();
   return user == 0 || owner == user || owner == 0 || directory.status().st_uid == owner;
 }
@@ -79,7 +78,7 @@ Claimed claim_of(const std::string& path) {
   claim.owner = owner;
   // A claim that any user can write must not lead to a path where the kernel waits (an
   // automounter).
-  claim.is_followed = claim.pool.starts_with('/') && is_believed(directory, owner);
+  claim.is_followed = claim.pool.starts_with('/') && is_trusted_owner(directory, owner);
   claim.here = claim.is_followed && claim.host == own_host() && is_there(claim.pool);
   return claim;
 }

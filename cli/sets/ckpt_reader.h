@@ -14,7 +14,7 @@ namespace cairn::cli {
 
 class CkptReader {
  public:
-  // `version` as of CkptSet::version().
+  // `version`: a number that CkptSet::version() takes.
   CkptReader(const CkptSet& set, int64_t version) : set_(set), version_(version) {}
 
   // Calls visit(slab, elements) in the order of the array, slowest dimension first, until it
@@ -28,10 +28,10 @@ class CkptReader {
   // Calls visit(slab, elements) for slabs of a piece of an array, none of more elements.
   void for_each_slab_of(const CkptVariable& variable, const CkptPiece& piece, const Visit& visit,
                         uint64_t most_elements = UINT64_MAX);
-  // The same for the elements of a rank: slab.first counts from the rank's own first one.
+  // Calls visit for slabs of the elements of a rank; slab.first counts from the rank's first one.
   void for_each_slab_of_rank(const CkptVariable& variable, const CkptPiece& piece,
                              const Visit& visit);
-  // The same for the lists of some cells, which have so many elements.
+  // Calls visit for slabs of the lists of some cells, which have so many elements.
   void for_each_slab_of_lists(const CkptVariable& variable, const Slab& cells, uint64_t elements,
                               const Visit& visit);
 
@@ -39,7 +39,7 @@ class CkptReader {
   static constexpr uint64_t most_bytes = uint64_t{32} << 20;
 
  private:
-  // Of a part of the array; returns how many elements a slab has at most.
+  // Makes room for a part of the array; returns how many elements a slab has at most.
   uint64_t make_room(const CkptVariable& variable, uint64_t elements);
   [[nodiscard]] static cairn_array array_of(const CkptVariable& variable, const Slab& slab,
                                             uint8_t* elements);

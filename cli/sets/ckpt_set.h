@@ -43,7 +43,7 @@ struct CkptVariable {
   [[nodiscard]] const CkptAttribute* attribute(const std::string& wanted) const;
 };
 
-// What the pool of one host has of a version.
+// The part of a version that the pool of one host has.
 struct CkptPart {
   uint32_t number = 0;
   uint32_t presence = CAIRN_PART_MISSING;  // enum cairn_part_presence
@@ -81,7 +81,7 @@ class CkptSet {
   [[nodiscard]] const std::string& name() const { return name_; }
   // Newest first.
   [[nodiscard]] const std::vector<CkptVersion>& versions() const { return versions_; }
-  // What is damaged, a line each.
+  // A line for each thing that is damaged.
   [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
   // The newest of this number, or the latest; those of the newest one's line come first. Throws if
   // there is none.
@@ -91,9 +91,9 @@ class CkptSet {
   // Gives counted variables the shape of an array of all their elements. Throws if other hosts have
   // some of them.
   void count(int64_t number, std::vector<CkptVariable>* variables) const;
-  // Of the version that version() finds.
+  // The variables of the version that version() finds.
   [[nodiscard]] std::vector<CkptVariable> variables(int64_t number) const;
-  // Of the same version.
+  // The parts of that version.
   [[nodiscard]] std::vector<CkptPart> parts(int64_t number) const;
   [[nodiscard]] std::vector<CkptPiece> pieces(int64_t number, const CkptVariable& variable,
                                               uint32_t part) const;

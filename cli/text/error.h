@@ -1,4 +1,4 @@
-// What a command throws when it cannot go on, and the exit codes of `cairn`.
+// Error is thrown by a command that cannot go on. The exit codes of `cairn` are here too.
 //
 // Inside cli/ errors are exceptions; main turns each into one line on stderr. The text names the
 // path and the cause; the printing function puts the command's name in front.

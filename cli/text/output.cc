@@ -25,20 +25,20 @@ size_t width(const std::string& text) {
 constexpr const char* to_end_of_line = "\x1b[K";  // a terminal clears what stands there
 
 std::string without_hidden(std::string_view text, bool keeps_lines) {
-  std::string shown;
+  std::string visible;
   while (!text.empty()) {
     int hidden = 0;
     const size_t bytes = cairn_first_character(text.data(), text.size(), &hidden);
     const bool stays = hidden == 0 || (keeps_lines && text[0] == '\n');
     for (const char c : text.substr(0, bytes)) {
       if (stays)
-        shown += c;
+        visible += c;
       else
-        shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        visible += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
     text.remove_prefix(bytes);
   }
-  return shown;
+  return visible;
 }
 
 void write_to_stderr(const std::string& text) {

@@ -1,4 +1,4 @@
-// What a command shows: a table for people, JSON for programs, from the same data.
+// Prints the output of a command: a table for people, JSON for programs, from the same data.
 //
 // Numbers stay numbers in JSON (sizes in bytes, keys end in _bytes); people get units.
 #pragma once
@@ -36,7 +36,7 @@ std::string printable(std::string_view text);
 
 namespace detail {
 template <typename T>
-auto shown(const T& value) {
+auto as_printable(const T& value) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>)
     return printable(std::string_view(value));
   else
@@ -48,19 +48,19 @@ std::string format_values(fmt::string_view format, const Values&... values) {
 }
 }  // namespace detail
 
-// As fmt::format, for what a terminal shows: every text among the values becomes printable. Line
-// ends are those of `format`.
+// Formats a text for a terminal: makes every text among the values printable. Line ends are those
+// of `format`.
 template <typename... Values>
-std::string shown_format(fmt::format_string<const Values&...> format, const Values&... values) {
-  return detail::format_values(format, detail::shown(values)...);
+std::string format_printable(fmt::format_string<const Values&...> format, const Values&... values) {
+  return detail::format_values(format, detail::as_printable(values)...);
 }
 
-// Writes lines to stdout, with hidden characters other than line ends as \xNN. A reader that has
-// gone (SIGPIPE aside) or a full disk is an error.
+// Writes lines to stdout, with hidden characters other than line ends as \xNN. A closed pipe
+// (SIGPIPE aside) or a full disk is an error.
 void print_lines(std::string_view lines);
 template <typename... Values>
 void print(fmt::format_string<const Values&...> format, const Values&... values) {
-  print_lines(shown_format<Values...>(format, values...));
+  print_lines(format_printable<Values...>(format, values...));
 }
 void print_json(const Json& json);
 // JSON in one line, in ASCII. Bytes that are not UTF-8 become U+FFFD.
@@ -68,25 +68,25 @@ std::string json_line(const Json& json);
 // Throws if what was printed did not arrive.
 void flush_output();
 
-// Writes to stderr. Where nobody can be told (a full disk, a reader that has gone), the work goes
-// on: a run whose program has ended still drains.
+// Writes to stderr. If that fails (a full disk, a reader that has closed the pipe), the command
+// goes on: a run whose program has ended still drains.
 void tell_lines(std::string_view lines);
 template <typename... Values>
 void tell(fmt::format_string<const Values&...> format, const Values&... values) {
-  tell_lines(shown_format<Values...>(format, values...));
+  tell_lines(format_printable<Values...>(format, values...));
 }
-// The line that stderr shows last, on a terminal: shows another one in its place, or none.
+// Replaces the last line that stderr shows on a terminal, or clears it.
 void show_over(std::string_view line);
 void clear_line();
 
-// Valid UTF-8 for JSON: bytes that are none become U+FFFD.
+// Makes valid UTF-8 for JSON: other bytes become U+FFFD.
 std::string json_text(const std::string& bytes);
 
-// A line on stderr, "cairn: warning: ..." if log.level allows.
+// warn() and inform() print a line on stderr, "cairn: warning: ..." if log.level allows it.
 void set_log_level(const std::string& level);
 void warn(const std::string& text);
 void inform(const std::string& text);
-// As warn(), with nothing in front of the line.
+// Prints a line to stderr as warn() does, with nothing in front of it.
 void note(const std::string& text);
 
 }  // namespace cairn::cli

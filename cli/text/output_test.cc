@@ -38,7 +38,7 @@ TEST(Printable, OthersStay) {
 
 TEST(Printable, ValuesOfAFormat) {
   const std::string name = "a\nb";
-  EXPECT_EQ(shown_format("{}: {:>6}|{}\n", name, "\x1b", 7), "a\\x0ab:   \\x1b|7\n");
+  EXPECT_EQ(format_printable("{}: {:>6}|{}\n", name, "\x1b", 7), "a\\x0ab:   \\x1b|7\n");
 }
 
 TEST(Table, CellsArePrintable) {

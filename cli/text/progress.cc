@@ -99,6 +99,5 @@ StopOnSignal::~StopOnSignal() {
 }
 
 int stop_signal() { return stopped_by; }
-void set_stop_signal(int number) { stopped_by = number; }
 
 }  // namespace cairn::cli

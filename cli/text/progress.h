@@ -1,5 +1,5 @@
-// A progress bar on stderr, only where a person waits at a terminal, and only once something has
-// taken half a second.
+// Progress shows a bar on stderr, if a person waits at a terminal, and once something has taken
+// half a second.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace cairn::cli {
 
 class Progress {
  public:
-  // `unit_bytes`: what one step of done and total is worth; 0 if they are no bytes.
+  // `unit_bytes`: the bytes of one step of done and total; 0 if they do not count bytes.
   explicit Progress(std::string label, uint64_t unit_bytes = 1);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -48,6 +48,5 @@ class StopOnSignal {
 };
 // 0, or the signal that asked to stop.
 int stop_signal();
-void set_stop_signal(int number);
 
 }  // namespace cairn::cli

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view letters = "KMGTPE";
 
-// What a text means, and the forms that it may have, for error messages.
+// The meaning of a text, and the forms that it may have, for error messages.
 struct Expected {
   const char* what;
   const char* forms;
@@ -24,7 +24,7 @@ struct Expected {
   usage_error("invalid {} '{}': expected {}", expected.what, text, expected.forms);
 }
 
-// The factor of a unit, or 0 if it is none.
+// The factor of a unit, or 0 if the text is not a unit.
 double unit_factor(std::string_view unit) {
   std::string upper(unit);
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

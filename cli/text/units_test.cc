@@ -56,7 +56,7 @@ TEST(Units, PrintsDurations) {
   EXPECT_EQ(format_duration(3730), "1:02:10 h");
 }
 
-// What is printed must read back as about the same.
+// A printed size must read back as about the same.
 TEST(Units, PrintedSizesReadBack) {
   for (uint64_t bytes = 1; bytes < 1ULL << 60; bytes = bytes * 3 + 1) {
     const auto back = static_cast<double>(parse_size(format_size(bytes)).bytes);

@@ -1,5 +1,6 @@
-// What every preloaded program touches before its main, together on few pages: a first touch of a
-// page costs about a microsecond, and thousands of programs of a job touch nothing else of ours.
+// Every preloaded program touches some code and variables of ours before its main. These lie
+// together on few pages: a first touch of a page costs about a microsecond, and thousands of
+// programs of a job touch nothing else of ours.
 #pragma once
 
 // Code that runs then: beside the constructors.

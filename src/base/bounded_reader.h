@@ -1,6 +1,6 @@
-// BoundedReader takes integers, texts and ranges one after the other from bytes that nobody vouches
-// for. The first call that asks for more than there is makes it fail for good: all further calls
-// return zeros, empty texts and null. It copies no ranges and allocates nothing.
+// BoundedReader takes integers, texts and ranges one after the other from untrusted bytes. After
+// the first call that asks for more bytes than are left, all further calls return zeros, empty
+// texts and null. It copies no ranges and allocates nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The coarse clock, as the kernel stamps files with it: it moves on with the timer's tick.
+// Reads the coarse clock, with which the kernel stamps files: it moves on with the timer's tick.
 //
-// Every write looks at it, so it is asked without the C library in between, whose calls are stores
-// that queue up behind the write's own (file/data/fast_path.h).
+// Every write reads the clock. So it is read without the C library, whose calls are stores that
+// queue up behind the write's own (file/data/fast_path.h).
 #pragma once
 
 #include <atomic>
@@ -28,11 +28,11 @@ void find_kernel_clock();
 // Nanoseconds since 1970, by CLOCK_REALTIME_COARSE.
 inline uint64_t coarse_now_ns() { return detail::now_ns(CLOCK_REALTIME_COARSE); }
 
-// The same by CLOCK_REALTIME. Who preloads a clock of his own (libfaketime) changes neither of
-// them: times of one file must not come from two clocks.
+// Nanoseconds since 1970, by CLOCK_REALTIME. A preloaded clock such as libfaketime changes neither
+// of these two: times of one file must not come from two clocks.
 inline uint64_t fine_now_ns() { return detail::now_ns(CLOCK_REALTIME); }
 
-// Nanoseconds since some moment before, the same for all processes of this boot.
+// Nanoseconds since a moment that all processes of this boot share.
 inline uint64_t coarse_monotonic_ns() { return detail::now_ns(CLOCK_MONOTONIC_COARSE); }
 inline uint64_t fine_monotonic_ns() { return detail::now_ns(CLOCK_MONOTONIC); }
 

@@ -41,7 +41,7 @@ TEST(CoarseClock, AndTheFineOneAreTheSameClockAlsoForWhoeverPreloadsOne) {
   EXPECT_LT(fine - coarse, second);
 }
 
-// With ThreadSanitizer: another pool is attached while files are written.
+// ThreadSanitizer shows a race here: another pool is attached while files are written.
 TEST(CoarseClock, IsFoundWhileOthersLookAtIt) {
   std::atomic<bool> done{false};
   std::thread writer([&] {

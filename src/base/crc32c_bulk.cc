@@ -10,7 +10,8 @@ namespace cairn {
 #if defined(__x86_64__)
 namespace {
 
-// What `bytes` zero bytes make of a sum, for each value of each of its four bytes: sums are linear.
+// Shift holds what zero bytes make of a sum, for each value of each of its four bytes: sums are
+// linear.
 using Shift = std::array<std::array<uint32_t, 256>, 4>;
 
 // One column for each bit of a sum: what becomes of it.

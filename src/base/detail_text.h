@@ -1,4 +1,4 @@
-// What a thread's detail text (status.h) is while it is longer than status.h keeps.
+// Keeps a thread's detail text while it is longer than status.h can keep.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace cairn {
 
 bool has_long_text();
-// While has_long_text().
+// The text is there only while has_long_text().
 const std::string& long_text();
 void keep_long_text(std::string text);
 // Async-signal-safe.

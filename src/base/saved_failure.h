@@ -11,10 +11,10 @@ namespace cairn {
 class SavedFailure {
  public:
   SavedFailure() = default;
-  // Of a failure: the thread's detail text is that of `status`.
+  // If `status` is a failure, the thread's detail text must be its own.
   explicit SavedFailure(Status status) : status_(status), text_(status.ok() ? "" : last_detail()) {}
 
-  // Of several failures the first one stays. The detail text is that of `status`.
+  // Keeps the first of several failures. The thread's detail text must be that of `status`.
   void keep(Status status) {
     if (status_.ok()) *this = SavedFailure(status);
   }

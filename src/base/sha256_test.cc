@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-std::string shown(const Sha256Hash& hash) {
+std::string hex_of(const Sha256Hash& hash) {
   std::string text;
   for (const uint8_t byte : hash) {
     text += "0123456789abcdef"[byte >> 4];
@@ -16,7 +16,7 @@ std::string shown(const Sha256Hash& hash) {
   return text;
 }
 
-std::string hash_of(const std::string& text) { return shown(sha256(text.data(), text.size())); }
+std::string hash_of(const std::string& text) { return hex_of(sha256(text.data(), text.size())); }
 
 // FIPS 180-2, appendix B, and NIST's example of the empty message.
 TEST(Sha256, PublishedVectors) {

@@ -50,9 +50,10 @@ Status annotate(Status cause, const char* format, ...) {
     va_start(arguments, format);
     std::vsnprintf(text.data(), text.size(), format, arguments);
     va_end(arguments);
-    std::string shown(4 * text.size(), '\0');
-    shown.resize(cairn_printable(shown.data(), shown.size(), text.data(), text.size() - 1));
-    keep_long_text(shown + ": " + long_text());
+    std::string printable(4 * text.size(), '\0');
+    printable.resize(
+        cairn_printable(printable.data(), printable.size(), text.data(), text.size() - 1));
+    keep_long_text(printable + ": " + long_text());
   }
   return cause;
 }

@@ -1,9 +1,9 @@
 // Status: the result of every operation inside Cairn.
 //
 // A Status is one int: zero, or a positive errno value as POSIX defines it. It is cheap enough for
-// the data path. What exactly went wrong (path, offset, cause) is put, once, by the function that
-// decides what the error is, into a per-thread detail text: `return fail(ENOSPC, "...", ...)`.
-// The C API hands that text to the caller as cairn_last_error().
+// the data path. The function that decides what the error is puts path, offset and cause, once,
+// into a per-thread detail text: `return fail(ENOSPC, "...", ...)`. The C API hands that text to
+// the caller as cairn_last_error().
 //
 // Nothing in src/ throws: the code is preloaded into strangers' programs.
 #pragma once
@@ -25,7 +25,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] constexpr int code() const { return code_; }
   friend constexpr bool operator==(Status a, Status b) { return a.code_ == b.code_; }
 
-  // For the rare place where a failure changes nothing; say why beside it.
+  // Marks the rare place where a failure changes nothing; say why beside it.
   constexpr void ignore() const {}
 
  private:

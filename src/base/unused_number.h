@@ -1,9 +1,9 @@
-// Whether the kernel has no process of a number.
+// Tells if the kernel has no process with a number.
 //
-// A yes is certain: the process that had the number is gone. A no says nothing, because another
-// process may have the number now. So this says when something may be cleaned that a dead process
-// has left, and never that a process lives: that is what a kernel lock says (media/liveness.h) or,
-// where processes have no file in common, number and time of start together.
+// A yes is certain: the process that had the number is gone. A no proves nothing, because another
+// process may have the number now. So a yes allows to clean up after a dead process, but a no does
+// not show that a process lives. A kernel lock shows that (media/liveness.h) or, if processes have
+// no file in common, number and time of start together.
 #pragma once
 
 #include <signal.h>
@@ -14,8 +14,8 @@
 
 namespace cairn {
 
-// Also for kernels before 5.3, which cannot open a process, and containers that forbid it. Of a
-// process of another user, kill() says EPERM: it has the number.
+// Works on kernels before 5.3, which cannot open a process, and in containers that forbid it. For a
+// process of another user, kill() fails with EPERM: that process has the number.
 inline bool is_unused_for_signals(int process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
 inline bool is_unused_number(int process) {

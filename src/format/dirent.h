@@ -1,6 +1,6 @@
 // Dirent: a name in a directory (docs/format/directory.md). A directory's file blocks hold slots of
-// 1 to 5 units of 64 bytes; the geometry of a slot never changes once it was made, so that a unit
-// number is a cookie for ever. A hash index (linear hashing) chains the live slots.
+// 1 to 5 units of 64 bytes. The geometry of a slot never changes once it was made, so a unit number
+// stays valid as a cookie. A hash index (linear hashing) chains the live slots.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr uint64_t dirent_live = 1ULL << 47;
 inline constexpr uint64_t dirent_lower = 1ULL << 48;
 inline constexpr uint64_t dirent_whiteout = 1ULL << 49;
 inline constexpr uint64_t dirent_slot = 1ULL << 50;
-// Only in pools with feature_witness; without it a slot holds the first short_witness words.
+// Set only in pools with feature_witness; without it a slot holds the first short_witness words.
 inline constexpr uint64_t dirent_witness = 1ULL << 51;
 
 constexpr uint64_t dirent_head(uint32_t hash, unsigned length, unsigned type, unsigned units,
@@ -41,8 +41,8 @@ struct Dirent {
   Word head;
   Word inode;
   Word next;  // unit + 1 of the next in the bucket's chain or free list, 0: none
-  // Only with dirent_lower, of the file in lower: device, inode, size, mtime; with dirent_witness
-  // also birth, ctime, owner (file/namespace/witness.h).
+  // The witness of the file in lower, if dirent_lower is set: device, inode, size, mtime; with
+  // dirent_witness also birth, ctime, owner (file/namespace/witness.h).
   Word lower[witness_words];
   // The name follows.
 };

@@ -40,15 +40,15 @@ inline constexpr uint64_t flag_lazy = 1;        // contents still lie in lower
 inline constexpr uint64_t flag_sealed = 2;      // reserved
 inline constexpr uint64_t flag_mapped = 8;      // was mapped for writing: fsync flushes its data
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
-// A directory below a covered one: its names have room for a witness.
+// The directory lies below a covered one: its names have room for a witness.
 inline constexpr uint64_t flag_covered = 32;
-// It was cut while it was mapped: blocks beyond its end stayed, until nobody has it mapped.
+// The file was cut while it was mapped: blocks beyond its end stay until no process has it mapped.
 inline constexpr uint64_t flag_kept = 128;
-// Made without a name (O_TMPFILE): it may get its first one.
+// The file was made without a name (O_TMPFILE): it may get its first one.
 inline constexpr uint64_t flag_nameless = 64;
-// Which node of a job has it is being settled: who opens it waits.
+// The nodes of a job are deciding which of them has it: a process that opens it waits.
 inline constexpr uint64_t flag_moving = 256;
-// Lazy again after it was the pool's own: to the other nodes of a job it still is this one's.
+// The file was evicted: it is lazy, but for the other nodes of a job it still is this node's.
 inline constexpr uint64_t flag_evicted = 512;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
@@ -76,8 +76,8 @@ struct FileWords {
   // Counts those that succeeded: what one that fails took may have been promised to another one
   // meanwhile. Never flushed.
   Word preallocations;
-  // Only its name has changed since lower had the same (file/namespace/moved.h): its ctime then, 0:
-  // no such note; `change` then; and what the file was in lower.
+  // If only its name has changed since lower had the same (file/namespace/moved.h): its ctime then
+  // (0: no such note), `change` then, and the witness that the file had in lower.
   Word moved;
   Word moved_change;
   Word moved_lower[witness_words];
@@ -111,8 +111,8 @@ struct alignas(64) Inode {
   Word change;  // counts changes, folded from the lanes' stamps
   Word append_lock;
   Word orphan_of;  // an orphan made by truncate or punch: whose blocks these were
-  // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was
-  // imported into, and the ctime at which it was last known to be the same in lower.
+  // If it was imported from lower (tier/): the directory and the dirent's unit + 1 of its name
+  // there, and the ctime at which it was last known to be the same in lower.
   Word lower_parent;
   Word lower_unit;
   Word drained;
@@ -122,7 +122,7 @@ struct alignas(64) Inode {
   Word opens;   // open file descriptions, never too low
   Word stamps;  // bit i: a lane with number i mod 64 may hold time stamps for this inode
   Word orphan_next;
-  Word orphan_epoch;  // which must have passed; 0: the one in which somebody next looks at it
+  Word orphan_epoch;  // which must have passed; 0: that of the next look at the orphan
   Word orphan_from;   // file blocks [from, to) of the map are to be freed
   Word orphan_to;
   Word xattr;  // entry of the block that holds the extended attributes

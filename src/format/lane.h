@@ -49,7 +49,7 @@ struct InFlight {
 inline constexpr unsigned in_flight_slots = 8;
 
 struct alignas(64) Seat {
-  // line 0: stored by its thread at every call, read by those who wait for it
+  // line 0: stored by its thread at every call, read by threads that wait for it
   Word epoch;    // 0: not inside a call
   Word writing;  // inode whose map this seat may be storing through, 0: none
   Word reserved0[6];

@@ -1,5 +1,5 @@
-// What lies where on a medium (docs/format/README.md). Fixed-width little-endian Words only,
-// offsets never pointers, zero is never a valid type.
+// The layout of a medium (docs/format/README.md): fixed-width little-endian Words only, offsets
+// never pointers, zero is never a valid type.
 //
 //   segment 0:  superblock A | superblock B | state block | orphan heads | lanes ...
 //   segment n:  segment header (one block)
@@ -147,7 +147,7 @@ inline constexpr uint64_t short_of_cgroup = 4;
 
 // State::entry_mode
 inline constexpr uint64_t entry_locked = 1;  // with a full fence of one's own
-inline constexpr uint64_t entry_light = 2;   // whoever looks at the seats makes everybody fence
+inline constexpr uint64_t entry_light = 2;  // a process that reads the seats makes all others fence
 
 // Heads of the lists of inodes whose blocks wait to be freed, sharded by lane.
 struct alignas(64) OrphanShard {
@@ -171,13 +171,13 @@ static_assert(sizeof(Chunk) == 128);
 inline constexpr uint64_t chunk_untouched = 0;
 inline constexpr uint64_t chunk_initialising = 1;
 inline constexpr uint64_t chunk_open = 2;
-// Its memory is on its way back to the system: no block of it is anybody's, and what they hold is
-// neither zero nor backed by memory for certain.
+// The chunk's memory is being returned to the system. No inode owns a block of it. Its blocks may
+// or may not be zero or backed by memory.
 inline constexpr uint64_t chunk_releasing = 3;
 
-// The slots of the chunk table that lie before the data are no chunks. Slot i holds hints about the
-// chunks [256 i, 256 (i + 1)), one bit each; all of them may be wrong, and the chunks' own words
-// decide.
+// The slots of the chunk table that lie before the data are not chunks. Slot i holds hints about
+// the chunks [256 i, 256 (i + 1)), one bit each; all of them may be wrong, and the chunks' own
+// words decide.
 inline constexpr uint64_t chunks_per_hints = 256;
 struct alignas(64) ChunkHints {
   Word reserved[2];
@@ -189,8 +189,8 @@ struct alignas(64) ChunkHints {
 };
 static_assert(sizeof(ChunkHints) == sizeof(Chunk));
 
-// One block: who owns it. A record of 0 is a block of an open chunk that was never used: free, and
-// zero.
+// A block record names the owner of a block. The block of an open chunk whose record is 0 was never
+// used: it is free, and zero.
 //   word 0: 0-2 state, 3-5 level, 6 known zero (free blocks), 7-16 references, 17-27 lane + 1 that
 //           took it, 28-63 inode
 //   word 1: first file block
@@ -218,9 +218,6 @@ constexpr bool record_is_zero(uint64_t owner) {
   return owner == 0 || (record_state(owner) == record_free && (owner & record_known_zero) != 0);
 }
 constexpr unsigned record_level(uint64_t owner) { return (owner >> 3) & 7; }
-constexpr uint32_t record_lane(uint64_t owner) {
-  return static_cast<uint32_t>((owner >> 17) & 0x7ff) - 1;
-}
 constexpr uint64_t record_inode(uint64_t owner) { return owner >> 28; }
 
 inline constexpr uint64_t superblock_a_block = 0;
@@ -229,7 +226,7 @@ inline constexpr uint64_t state_block = 2;
 inline constexpr uint64_t orphan_block = 3;
 inline constexpr uint64_t lanes_block = 4;
 
-// Where things lie in a segment, all in bytes from its start.
+// The parts of a segment, all in bytes from its start.
 struct SegmentLayout {
   uint64_t blocks = 0;
   uint64_t chunk_table = 0;

@@ -9,7 +9,7 @@
 namespace cairn::format {
 
 // state: 0-2 open_free, open_making or open_live; 3-13 lane + 1 of the maker while it is being made
-// (in the same word, so that whoever dies while making one is known); 14-63 generation
+// (in the same word, so that the maker is known if it dies); 14-63 generation
 inline constexpr uint64_t open_free = 0;
 inline constexpr uint64_t open_making = 1;
 inline constexpr uint64_t open_live = 2;
@@ -25,7 +25,7 @@ struct alignas(64) OpenFile {
   Word inode;
   Word inode_generation;
   Word reserved0[5];
-  // stored by everyone who uses the shared offset
+  // stored by every process that uses the shared offset
   Word offset;
   Word flags;
   Word lock;

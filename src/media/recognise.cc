@@ -25,14 +25,14 @@ using persist::Granularity;
 
 constexpr size_t probe_size = size_t{2} << 20;
 
-class Descriptor {
+class ProbeDescriptor {
  public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
+  explicit ProbeDescriptor(int value) : value_(value) {}
+  ~ProbeDescriptor() {
     if (value_ >= 0) close(value_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  ProbeDescriptor(const ProbeDescriptor&) = delete;
+  ProbeDescriptor& operator=(const ProbeDescriptor&) = delete;
   [[nodiscard]] int value() const { return value_; }
 
  private:
@@ -53,7 +53,7 @@ Result<Description> describe_dax(const char* path, dev_t number, const SystemRoo
 
 Result<Description> describe_device(const char* path, dev_t number, const SystemRoot& root) {
   CAIRN_TRY_ASSIGN(medium, describe_dax(path, number, root));
-  Descriptor descriptor(open(path, O_RDWR | O_CLOEXEC));
+  ProbeDescriptor descriptor(open(path, O_RDWR | O_CLOEXEC));
   if (descriptor.value() < 0) {
     int error = errno;
     const char* hint =
@@ -177,7 +177,7 @@ Result<Description> describe_files(const char* path, const struct stat& info,
   std::vector<Mount> mounts = parse_mountinfo(read_text(root.path("/proc/self/mountinfo")));
   const Mount* mount = find_mount(mounts, info.st_dev);
   medium.file_system = mount != nullptr ? mount->type : "file";
-  Descriptor probe(open_probe(path, directory));
+  ProbeDescriptor probe(open_probe(path, directory));
   if (probe.value() >= 0) describe_dax_file(probe.value(), medium);
   return medium;
 }

@@ -68,7 +68,7 @@ class TakenBlocks {
     pool::SeatGuard seat(pool_);
     for (const pool::BlockRun& run : runs_) {
       pool::give_back(pool_, run.first, run.count);
-      pool::settle(pool_, *seat, run);
+      pool::clear_in_flight(pool_, *seat, run);
     }
   }
 

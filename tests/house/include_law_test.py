@@ -60,7 +60,7 @@ house.must_find(check, [
     ("include/cairn/cover.h", '#include "cairn/adapter/shared.h"\n'),
     ("cli/text/a.cc", "#include <cairn/adapter/shared.h>\n"),
     ("cli/a.cc", "#include <cairn/cairn.h>\n"),
-    ("cli/text/a.cc", '#include "commands/command_line.h"\n'),
+    ("cli/text/a.cc", '#include "commands/command.h"\n'),
     ("cli/text/a.cc", '#include "odd/a.h"\n'),
     ("bench/loop/a.cc", '#include "core/rows.h"\n'),
 ])
@@ -86,7 +86,7 @@ house.must_accept(
      ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
      ("bench/core/a.cc", '#include "loop/a.h"\n#include "cairn/cairn.h"\n#include "file/map.h"\n'),
      ("bench/mpi/kernels/a.cc", '#include "report.h"\n'),
-     ("cli/main.cc", '#include "commands/command_line.h"\n'),
+     ("cli/main.cc", '#include "program/command_line.h"\n'),
      ("cli/runs/a.cc", '#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n#include "text/a.h"\n'),
      ])
 

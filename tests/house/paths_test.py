@@ -64,7 +64,7 @@ BY_PATH = {  # file: (calls, reason)
     "src/pool/medium/files_create.cc": (1, "a device, which is inspected when it is open"),
     "src/pool/medium/removal.cc": (1, "a device, which is inspected when it is open"),
     "src/cluster/collect/collect_file.cc": (1, BY_DESCRIPTOR),
-    "src/tier/claim/claim_aside.cc": (2, PROC),
+    "src/tier/claim/temp_claim.cc": (2, PROC),
     "src/tier/claim/claim_text.cc": (3, PROC + "; " + PRIVATE),
     "src/tier/claim/membership.cc": (1, PRIVATE),
     "src/tier/cover/cover.cc": (1, ARGUMENT),

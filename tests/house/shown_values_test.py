@@ -70,12 +70,12 @@ WRITES = re.compile(
 JSON = re.compile(r"\.dump\(")
 CPP_DOORS = ("cli/text/output.cc", "adapters/engine/log.cc", "include/cairn/adapter/printable.h")
 # Write JSON to files, where UTF-8 stays.
-JSON_FILES = ("cli/ckpt/export_meeting.cc",)
+JSON_FILES = ("cli/ckpt/export_rendezvous.cc",)
 # `cairn cat`: the bytes of a file are what was asked for.
 CONTENT = "write(STDOUT_FILENO, buffer.data()"
 # Lines that the writer has composed. Texts in them are printable(), or cells of a Table.
 COMPOSED = re.compile(r"\b(?:print|tell)_lines\(")
-COMPOSERS = ("cli/ckpt/", "cli/commands/", "cli/text/output.h")
+COMPOSERS = ("cli/ckpt/", "cli/commands/", "cli/program/", "cli/text/output.h")
 
 
 def check_cpp(path, text):

@@ -18,11 +18,6 @@ from order import allowed
 UPWARD = {"src/capi/context -> src/capi/checkpoint"}
 # Folder: the units of each cycle of uses inside it that is left.
 KNOTS = {
-    "cli/commands": [
-        "bench_command change_commands ckpt_commands command_line config_command copy_command"
-        " cover_commands doctor_command help_commands list_commands pool_clean pool_commands"
-        " run_command stage_command status_command"
-    ],
     "src/capi/checkpoint": ["drop look", "background levels lower_copies partner"],
 }
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "tier/claim/claim_aside.h"
+#include "tier/claim/temp_claim.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/cover_fixture.h"
 
@@ -240,7 +240,7 @@ TEST_F(ClaimTest, WhatAKilledMakerLeftGoesWithTheNextClaimOrDrain) {
   const auto leave_one = [&](bool killed) {
     const pid_t maker = fork();
     if (maker == 0) {
-      const std::string aside = tier::claim_aside_name();
+      const std::string aside = tier::temp_claim_name();
       put(lower_ + "/" + aside, "cairn claim 1\n");
       const bool told =
           write(live[1], (aside + std::string(64, 0)).data(), sizeof name) == sizeof name;

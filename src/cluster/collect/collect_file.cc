@@ -11,7 +11,7 @@
 #include "base/saved_failure.h"
 #include "cluster/record/base_file.h"
 #include "cluster/record/directories.h"
-#include "cluster/record/way.h"
+#include "cluster/record/trusted_path.h"
 #include "file/inode/open_table.h"
 #include "file/inode/pins.h"
 #include "tier/changes/changes.h"
@@ -193,7 +193,7 @@ Result<sys::Descriptor> FileCollector::check_aside(int64_t opened) const {
   if (const int64_t result = sys::fstat(aside.get(), &st); result < 0)
     return sys::failed(result, "stat", aside_path_);
   const bool is_ours =
-      tier::is_believed(st.st_uid, all_.records.of().owner) || st.st_uid == record_.uid;
+      tier::is_trusted_owner(st.st_uid, all_.records.of().owner) || st.st_uid == record_.uid;
   if (S_ISREG(st.st_mode) && is_ours) return aside;
   return fail(EPERM, "%s: is not a file of Cairn's (user %u, mode %06o); move it away",
               aside_path_.c_str(), st.st_uid, st.st_mode);
@@ -437,9 +437,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above =
-      open_way({all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
-               above_of(path_), true);
+  auto above = open_trusted(
+      {all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
+      above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   sys::FileStat st = {};

@@ -50,7 +50,7 @@ Result<sys::Descriptor> open_base(const sys::Descriptor& covered, const std::str
 bool is_base(const Base& base, const sys::FileStat& st) {
   const file::Witness remembered{0, base.inode, base.size, base.mtime, base.birth};
   // The device is not compared: it is another one on each node.
-  tier::Known here;
+  tier::KnownCover here;
   here.device = st.st_dev;
   return base.exists && S_ISREG(st.st_mode) && tier::is_remembered(here, remembered, st);
 }

@@ -7,7 +7,7 @@ namespace {
 
 namespace sys = tier::sys;
 
-int64_t open_way(int top, const std::string& below, int flags) {
+int64_t open_below(int top, const std::string& below, int flags) {
   return sys::open_in(top, below.empty() ? "." : below.c_str(), flags | O_DIRECTORY | O_NOFOLLOW);
 }
 
@@ -20,7 +20,7 @@ Status sync_directory(const sys::Descriptor& directory, const std::string& path)
 }
 
 Result<sys::Descriptor> open_directory(int top, const std::string& below, const std::string& path) {
-  const int64_t opened = open_way(top, below, O_RDONLY);
+  const int64_t opened = open_below(top, below, O_RDONLY);
   if (opened < 0) return sys::failed(opened, "open", below.empty() ? path : path + "/" + below);
   return sys::Descriptor(static_cast<int>(opened));
 }

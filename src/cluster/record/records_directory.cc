@@ -112,7 +112,7 @@ void PassedOver::note(const std::string& where, const std::string& reason, bool 
 void RecordsDirectory::note_passed(const std::string& path, const sys::FileStat& st,
                                    PassedOver* passed) const {
   if (passed == nullptr) return;
-  const bool ours = tier::is_believed(st.st_uid, of_.owner);
+  const bool ours = tier::is_trusted_owner(st.st_uid, of_.owner);
   const std::string user = "belongs to user " + std::to_string(st.st_uid);
   char text[96];
   std::snprintf(text, sizeof text, "has mode %04o: other users can write to it",

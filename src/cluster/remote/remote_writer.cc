@@ -116,7 +116,7 @@ Status RemoteWriter::change(const Change& change) {
 
 Status RemoteWriter::sync() { return ask(request_of(Op::sync_held), nullptr, 0).status(); }
 
-Status RemoteWriter::look(State* state) {
+Status RemoteWriter::look(RemoteAttributes* state) {
   const std::shared_lock guard(mutex_);
   if (hold_ == nullptr) return ended();
   Request request = request_of(Op::look_held);

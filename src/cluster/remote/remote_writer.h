@@ -28,7 +28,7 @@ class RemoteWriter final : public RemoteContents, public file::Remote {
   Status set_size(uint64_t size) override;
   Status sync() override;
   Status change(const Change& change) override;
-  Status look(State* state) override;
+  Status look(RemoteAttributes* state) override;
 
  private:
   // The reply's value; `bytes` follow the request, and `word` the reply.

@@ -6,7 +6,7 @@
 
 namespace cairn::cluster {
 
-class RemoteContents : public tier::Source {
+class RemoteContents : public tier::ContentSource {
  public:
   // The job has ended: nothing can be read or written from here on.
   virtual void end() = 0;

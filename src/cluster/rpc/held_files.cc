@@ -38,7 +38,7 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   return static_cast<int64_t>(offset);
 }
 
-file::Remote::State state_of(file::FileSystem& fs, const file::Map& map) {
+file::Remote::RemoteAttributes state_of(file::FileSystem& fs, const file::Map& map) {
   const file::Attributes now = file::attributes_of(fs, map);
   return {now.size,  now.atime,         now.mtime,
           now.ctime, now.mode & 07777U, now.uid | static_cast<uint64_t>(now.gid) << 32};
@@ -123,7 +123,7 @@ Result<int64_t> HeldFiles::answer(const Request& request, const ByteRun* runs, c
     case Op::look_held: {
       const pool::SeatGuard seat(fs_.pool);
       if (!seat.ok()) return pool::no_seat(fs_.pool);
-      const file::Remote::State state = state_of(fs_, file.map());
+      const file::Remote::RemoteAttributes state = state_of(fs_, file.map());
       std::memcpy(reply, &state, sizeof state);
       *size = sizeof state;
       return 0;

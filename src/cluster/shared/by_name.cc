@@ -6,7 +6,7 @@
 
 #include "cluster/record/base_file.h"
 #include "cluster/record/directories.h"
-#include "cluster/record/way.h"
+#include "cluster/record/trusted_path.h"
 #include "cluster/remote/name_broadcast.h"
 #include "cluster/shared/held_record.h"
 #include "file/inode/file_system.h"
@@ -44,8 +44,8 @@ Result<int> remove_below(Job& job, const std::string& path) {
   if (covered.code() == ENOENT || covered.code() == ENOTDIR) return 0;
   if (!covered.ok()) return covered.status();
   // Another directory may have been put in its place, with a file of that name which is not meant.
-  auto above = open_way({job.fs(), job.cover(), job.directory(), *covered, job.records().owner},
-                        above_of(path), false);
+  auto above = open_trusted({job.fs(), job.cover(), job.directory(), *covered, job.records().owner},
+                            above_of(path), false);
   if (above.code() == ENOENT || above.code() == ENOTDIR) return 0;
   if (!above.ok()) return above.status();
   // A drain would take it for a change that was made behind the job's back.

@@ -20,7 +20,7 @@ Status refresh(File& file) {
   FileSystem& fs = *file.fs;
   const auto remote = remote_of(fs, file.map());
   if (remote == nullptr) return Status();
-  Remote::State now;
+  Remote::RemoteAttributes now;
   CAIRN_TRY(remote->look(&now));
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);

@@ -4,7 +4,7 @@
 
 #include "file/data/sync.h"
 #include "file/map/map_growth.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "file/space/fill_ahead.h"
 #include "pool/space/space.h"
 
@@ -88,7 +88,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
       (run->count < format::chunk_blocks || (!run->zero && needed < format::chunk_blocks))) {
     // No whole chunk is left, or it would have to be zeroed: the fill continues block by block.
     pool::give_back(pool, run->first, run->count, run->zero);
-    pool::settle(pool, seat, *run);
+    pool::clear_in_flight(pool, seat, *run);
     CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &cursor));
     if (cursor.entry) return uint64_t{0};
     as_leaf = false;
@@ -117,7 +117,7 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
   if (status.ok()) status = pool.fence_bytes();
   if (!status.ok()) {
     pool::give_back(pool, run->first, run->count);
-    pool::settle(pool, seat, *run);
+    pool::clear_in_flight(pool, seat, *run);
     return status;
   }
   note_unsynced(fs, *map.inode);
@@ -134,12 +134,12 @@ Result<uint64_t> fill_hole(FileSystem& fs, LocalSeat& seat, const Map& map, File
         status = s;
     }
   }
-  if (Status s = settle_published(pool, cursor.word, entries); !s.ok()) status = s;
-  pool::settle(pool, seat, *run);
+  if (Status s = persist_published(pool, cursor.word, entries); !s.ok()) status = s;
+  pool::clear_in_flight(pool, seat, *run);
   CAIRN_TRY(status);
   if (!pool.is_volatile) {  // other processes may have made the nodes above
     CAIRN_TRY(walk(pool, map, file_block, &cursor));
-    CAIRN_TRY(settle_path(pool, map, file_block, 1, cursor));
+    CAIRN_TRY(persist_marked(pool, map, file_block, 1, cursor));
   }
   return piece.size;
 }

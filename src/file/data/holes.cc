@@ -10,7 +10,8 @@
 #include "file/inode/attributes.h"
 #include "file/inode/reclaim.h"
 #include "file/inode/shape.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
+#include "file/space/cut.h"
 #include "file/space/fill_ahead.h"
 #include "file/space/free_zeros.h"
 #include "file/space/make_room.h"
@@ -103,12 +104,7 @@ Result<uint64_t> seek_hole(File& file, uint64_t offset) { return seek(file, offs
 
 namespace {
 
-struct Blocks {
-  uint64_t from;
-  uint64_t to;
-};
-
-uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* status) {
+uint64_t holes_in(const FileSystem& fs, const Map& map, FileBlocks blocks, Status* status) {
   uint64_t holes = 0;
   for (uint64_t b = blocks.from; b < blocks.to;) {
     MapCursor cursor;
@@ -128,7 +124,7 @@ uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* s
 
 // Refuses what cannot fit before any block is taken. Only large requests are counted first: a look
 // into every chunk takes less time than taking as many blocks.
-Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks blocks) {
+Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks blocks) {
   Pool& pool = fs.pool;
   uint64_t chunks = 0;
   for (uint32_t s = 0; s < pool.segments.load(); ++s) chunks += pool.segment[s]->chunks;
@@ -150,16 +146,17 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
 
 // The blocks that a preallocation took, and the number of preallocations that had succeeded in this
 // file before it: one that succeeds meanwhile was promised blocks that it found there.
-struct Taken {
-  std::vector<Blocks> blocks;
+struct TakenBlocks {
+  std::vector<FileBlocks> blocks;
   uint64_t before = 0;
 };
 
 // The purpose of a preallocation: a change of the file, or a mapping's needs.
-enum class Purpose : uint8_t { change, mapping };
+enum class FillPurpose : uint8_t { change, mapping };
 
 // Fills the range; `*taken` receives the blocks taken, also before a failure.
-Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, Taken* taken) {
+Status fill_range(File& file, uint64_t offset, uint64_t size, FillPurpose purpose,
+                  TakenBlocks* taken) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
@@ -188,7 +185,7 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
     if (cursor.block) {
       n = contiguous(fs.pool, map, block, cursor, last - block);
       // An fsync that does not look at entries acknowledges stores through a mapping.
-      CAIRN_TRY(settle_path(fs.pool, map, block, n, cursor));
+      CAIRN_TRY(persist_marked(fs.pool, map, block, n, cursor));
     } else {
       const WritePiece zeros{nullptr, block << block_shift,
                              std::min((last - block) << block_shift, piece_bytes)};
@@ -206,20 +203,20 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, T
   // The count is raised before the seat is left: free_zeros and free_ahead wait for that. Some
   // blocks may be those that a writer had filled ahead; they stay now.
   fs.pool.fetch_add(succeeded, 1);
-  if (purpose == Purpose::change) touch_modified(file);  // or an eviction would free them
+  if (purpose == FillPurpose::change) touch_modified(file);  // or an eviction would free them
   return Status();
 }
 
-Status allocate_once(File& file, uint64_t offset, uint64_t size, Purpose purpose) {
-  Taken taken;
+Status allocate_once(File& file, uint64_t offset, uint64_t size, FillPurpose purpose) {
+  TakenBlocks taken;
   const Status status = fill_range(file, offset, size, purpose, &taken);
   if (!status.ok())
-    for (const Blocks& blocks : taken.blocks)
+    for (const FileBlocks& blocks : taken.blocks)
       free_zeros(*file.fs, file.map(), blocks.from, blocks.to, taken.before);
   return status;
 }
 
-Status allocate_for(File& file, uint64_t offset, uint64_t size, Purpose purpose) {
+Status allocate_for(File& file, uint64_t offset, uint64_t size, FillPurpose purpose) {
   CAIRN_TRY(file.fs->pool.check_writable());
   const Status status = unless_lazy(file, [&] {
     return with_room(
@@ -233,11 +230,11 @@ Status allocate_for(File& file, uint64_t offset, uint64_t size, Purpose purpose)
 
 Status allocate(File& file, uint64_t offset, uint64_t size) {
   CAIRN_TRY(check_write(file, offset, size));
-  return allocate_for(file, offset, size, Purpose::change);
+  return allocate_for(file, offset, size, FillPurpose::change);
 }
 
 Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size) {
-  return allocate_for(file, offset, size, Purpose::mapping);
+  return allocate_for(file, offset, size, FillPurpose::mapping);
 }
 
 }  // namespace cairn::file

@@ -183,7 +183,7 @@ Result<uint64_t> Mappings::grow(File& file, void* address, size_t size, int prot
   split(end);
   uint64_t within = 0;
   for (auto at = first_beyond(begin); at != ranges_.end() && at->first < end; ++at) {
-    Range& range = at->second;
+    MappedRange& range = at->second;
     if (range.inode != file.number) continue;
     const uintptr_t from = std::max(range.placed, at->first);
     const uint64_t first = from + range.shift;
@@ -213,23 +213,23 @@ void Mappings::split(uintptr_t at) {
   found->second.end = at;
 }
 
-std::vector<Mappings::Range> Mappings::forget(const void* address, size_t size) {
+std::vector<Mappings::MappedRange> Mappings::forget(const void* address, size_t size) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const uintptr_t end = begin + round_up(size);
   split(begin);
   split(end);
   const auto first = first_beyond(begin);
   const auto last = ranges_.lower_bound(end);
-  std::vector<Range> dropped;
+  std::vector<MappedRange> dropped;
   for (auto at = first; at != last; ++at) dropped.push_back(std::move(at->second));
   ranges_.erase(first, last);
   return dropped;
 }
 
-void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
+void Mappings::let_go(FileSystem& fs, std::vector<MappedRange> dropped) {
   std::vector<uint64_t> inodes;
   inodes.reserve(dropped.size());
-  for (const Range& range : dropped) inodes.push_back(range.inode);
+  for (const MappedRange& range : dropped) inodes.push_back(range.inode);
   dropped.clear();  // dropping the last of a file's ranges releases its pin
   {
     std::lock_guard guard(lock_);
@@ -245,7 +245,7 @@ void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
 }
 
 Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
-  std::vector<Range> dropped;
+  std::vector<MappedRange> dropped;
   {
     // One step under the lock: as soon as the addresses are free, another thread's mapping may get
     // them.
@@ -258,7 +258,7 @@ Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
 }
 
 void Mappings::replaced(FileSystem& fs, void* address, size_t size) {
-  std::vector<Range> dropped;
+  std::vector<MappedRange> dropped;
   {
     std::lock_guard guard(lock_);
     dropped = forget(address, size);
@@ -287,7 +287,7 @@ Status Mappings::make_writable(FileSystem& fs, void* address, size_t size) {
     std::lock_guard guard(lock_);
     const auto begin = reinterpret_cast<uintptr_t>(address);
     for (auto at = first_beyond(begin); at != ranges_.end() && at->first < begin + size; ++at) {
-      const Range& range = at->second;
+      const MappedRange& range = at->second;
       if (!is_shared_type(range.flags)) continue;
       if (!range.writable) return fail(EACCES, "mprotect: the file was not open for writing");
       inodes.push_back(range.inode);

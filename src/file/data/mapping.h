@@ -41,7 +41,7 @@ class Mappings {
   bool contains(const void* address, size_t size);
 
  private:
-  struct Range {
+  struct MappedRange {
     uintptr_t end = 0;
     uint64_t inode = 0;
     uintptr_t placed = 0;  // blocks are mapped up to here, nothing beyond
@@ -51,16 +51,16 @@ class Mappings {
     std::shared_ptr<PinHandle> pin;
   };
   // Ranges by their begin; they do not overlap.
-  using Ranges = std::map<uintptr_t, Range>;
+  using Ranges = std::map<uintptr_t, MappedRange>;
 
   // Returns the first range that reaches beyond `at`. The caller holds lock_, as for forget() and
   // split().
   Ranges::iterator first_beyond(uintptr_t at);
   // Removes the ranges and returns them.
-  std::vector<Range> forget(const void* address, size_t size);
+  std::vector<MappedRange> forget(const void* address, size_t size);
   // Releases the ranges' pins, and the blocks of their files that only the mappings kept. The
   // caller does not hold lock_.
-  void let_go(FileSystem& fs, std::vector<Range> dropped);
+  void let_go(FileSystem& fs, std::vector<MappedRange> dropped);
   // Returns a pin on the inode, shared with its other mappings: each pin costs a descriptor, and a
   // lock that the kernel passes when it looks for others. The caller does not hold lock_.
   Result<std::shared_ptr<PinHandle>> pin_of(FileSystem& fs, uint64_t number);

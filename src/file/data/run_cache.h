@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "file/inode/file_system.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "persist/copy/prefetching_copy.h"
 #include "persist/core/cpu.h"
 
@@ -61,7 +61,7 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   const uint64_t ahead = std::max(least, blocks_ahead(seat.run, file, file_block, cursor.level));
   Pool& pool = file.fs->pool;
   uint64_t blocks = contiguous(pool, file.map(), file_block, cursor, ahead);
-  if (settles(pool)) {  // a write that is spared the walk cannot see marks
+  if (marks_until_flush(pool)) {  // a write that is spared the walk cannot see marks
     if ((cursor.seen & Entry::not_yet_durable) != 0) return;
     for (uint64_t i = 1; i < blocks && cursor.level == 0; ++i) {
       if ((cursor.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;

@@ -37,19 +37,19 @@ Status write_back(Pool& pool) {
 }
 
 // Clears the marks of entries whose blocks have been written back.
-class Settler final : public MapVisitor {
+class MarkClearer final : public MapVisitor {
  public:
-  explicit Settler(Pool& pool) : pool_(pool) {}
+  explicit MarkClearer(Pool& pool) : pool_(pool) {}
   bool data(Word& word, Entry entry, uint64_t /*file_block*/, uint64_t /*blocks*/) override {
-    return settle(word, entry);
+    return clear(word, entry);
   }
   bool node(Word& word, Entry entry, uint64_t /*file_block*/, unsigned /*level*/) override {
-    return settle(word, entry);
+    return clear(word, entry);
   }
   bool any = false;
 
  private:
-  bool settle(Word& word, Entry entry) {
+  bool clear(Word& word, Entry entry) {
     if ((entry.value & Entry::not_yet_durable) == 0) return true;
     uint64_t held = entry.value;
     pool_.compare_exchange(word, held, entry.value & ~Entry::not_yet_durable);
@@ -85,9 +85,9 @@ Status sync_pages(FileSystem& fs, LocalSeat& seat, const Map& map) {
   ShapeChange change(fs, seat, *map.inode, map.number);
   CAIRN_TRY(write_back(fs.pool));
   if (!S_ISREG(map.inode->mode.load()) || map.inode->file.unsynced.load() == 0) return Status();
-  Settler settler(fs.pool);
-  visit_map(fs.pool, map, 0, max_file_blocks, settler);
-  if (settler.any) CAIRN_TRY(write_back(fs.pool));
+  MarkClearer clearer(fs.pool);
+  visit_map(fs.pool, map, 0, max_file_blocks, clearer);
+  if (clearer.any) CAIRN_TRY(write_back(fs.pool));
   if (count_size(fs.pool, *map.inode)) CAIRN_TRY(write_back(fs.pool));
   fs.pool.store(map.inode->file.unsynced, 0);
   return Status();
@@ -127,8 +127,8 @@ Status sync_everything(FileSystem& fs) {
   Pool& pool = fs.pool;
   CAIRN_TRY(write_back(pool));
   if (pool.state->unsynced.load() == 0) return Status();
-  Settler settler(pool);
-  for_each_unsynced(fs, [&](const Map& map) { visit_map(pool, map, 0, max_file_blocks, settler); });
+  MarkClearer clearer(pool);
+  for_each_unsynced(fs, [&](const Map& map) { visit_map(pool, map, 0, max_file_blocks, clearer); });
   CAIRN_TRY(write_back(pool));
   for_each_unsynced(fs, [&](const Map& map) {
     count_size(pool, *map.inode);

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "file/inode/file_system.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 
 namespace cairn::file {
 

@@ -16,7 +16,7 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-void set_modified(pool::Change& change, const Map& map) {
+void set_modified(pool::RedoChange& change, const Map& map) {
   const uint64_t now = now_ns();
   change.set(map.inode->mtime, now);
   change.set(map.inode->ctime, now);
@@ -38,7 +38,7 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
     const uint64_t zero_to = keep ? max_file_size : cut.from << block_shift;
     const bool leaves_bytes = size < zero_to && size < map.inode->size.load();
     if (leaves_bytes) note_extension(fs, *seat, map.number, size, zero_to);
-    pool::Change record(fs.pool, *seat);
+    pool::RedoChange record(fs.pool, *seat);
     if (keep) record.set(map.inode->flags, map.inode->flags.load() | format::flag_kept);
     record.set(map.inode->size, size);
     // Bytes that grow again and are not synced must not survive by the earlier size.
@@ -82,7 +82,7 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
       CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
       CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
     }
-    pool::Change record(fs.pool, *seat);
+    pool::RedoChange record(fs.pool, *seat);
     if (what == Punched::file) set_modified(record, map);
     CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
   }
@@ -120,7 +120,7 @@ void trim(FileSystem& fs, const Map& map) {
     ShapeChange change(fs, *seat, *map.inode, map.number);
     if (!is_due()) return;
     const uint64_t end = (map.inode->size.load() + block_size - 1) >> block_shift;
-    pool::Change record(fs.pool, *seat);
+    pool::RedoChange record(fs.pool, *seat);
     record.set(map.inode->flags, map.inode->flags.load() & ~format::flag_kept);
     cut_range(fs, *seat, map, {end, max_file_blocks}, record).ignore();  // the next one tries again
   }

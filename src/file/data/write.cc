@@ -14,7 +14,7 @@
 #include "file/data/write_bytes.h"
 #include "file/inode/attributes.h"
 #include "file/inode/shape.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "file/space/beyond_end.h"
 #include "file/space/make_room.h"
 #include "file/space/missing_space.h"
@@ -38,8 +38,8 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const MapCursor& curs
   }
   CAIRN_TRY(fs.pool.copy_in(cursor.block, at, piece.source, n));
   if (!fs.pool.is_volatile)
-    CAIRN_TRY(settle_path(fs.pool, map, piece.offset >> block_shift,
-                          (at + n + block_size - 1) >> block_shift, cursor));
+    CAIRN_TRY(persist_marked(fs.pool, map, piece.offset >> block_shift,
+                             (at + n + block_size - 1) >> block_shift, cursor));
   return n;
 }
 

@@ -170,7 +170,7 @@ Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permis
                 uint64_t generation) {
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   CAIRN_TRY(check_generation(map, generation));
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   change.set(map.inode->mode, (map.inode->mode.load() & ~07777ULL) | (permissions & 07777));
   change.set(map.inode->ctime, now_ns());
   return change.commit();
@@ -192,7 +192,7 @@ Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, 
   const uint64_t now = map.inode->owner.load();
   const uint64_t new_uid = uid == UINT32_MAX ? now & 0xffffffff : uid;
   const uint64_t new_gid = gid == UINT32_MAX ? now >> 32 : gid;
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   change.set(map.inode->owner, new_uid | new_gid << 32);
   change.set(map.inode->ctime, now_ns());
   return change.commit();
@@ -209,7 +209,7 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   }
   // All times are one moment: programs ask whether a file was read after it was changed.
   const uint64_t now = now_ns();
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   if (atime != time_omit) change.set(map.inode->atime, resolve(atime, now));
   if (mtime != time_omit) change.set(map.inode->mtime, resolve(mtime, now));
   change.set(map.inode->ctime, now);
@@ -221,7 +221,7 @@ Status set_flags(FileSystem& fs, uint64_t number, uint64_t set, uint64_t clear) 
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, inode->lock);
-  pool::Change change(fs.pool, *seat);
+  pool::RedoChange change(fs.pool, *seat);
   change.set(inode->flags, (inode->flags.load() & ~clear) | set);
   return change.commit();
 }

@@ -5,7 +5,7 @@
 namespace cairn::file {
 namespace {
 
-struct Counted {
+struct CountedBlocks {
   uint64_t data = 0;
   uint64_t nodes = 0;
   uint64_t left = 64;  // level-1 nodes to look into
@@ -17,7 +17,7 @@ uint64_t entries_in(const Word* words, uint64_t count) {
 }
 
 void count_below(const Pool& pool, const Map& map, Entry entry, uint64_t base, unsigned level,
-                 Counted* counted) {
+                 CountedBlocks* counted) {
   if (!entry || !pool.valid(entry.block()) || !entry.belongs_to(map.number, base, level)) return;
   if (level == 0) ++counted->data;
   if (entry.kind() == Kind::leaf) counted->data += format::chunk_blocks;
@@ -34,8 +34,8 @@ void count_below(const Pool& pool, const Map& map, Entry entry, uint64_t base, u
                 counted);
 }
 
-Counted count(const Pool& pool, const Map& map, uint64_t size) {
-  Counted counted;
+CountedBlocks count(const Pool& pool, const Map& map, uint64_t size) {
+  CountedBlocks counted;
   counted.data = entries_in(map.inode->direct, std::size(map.inode->direct));
   for (unsigned level = 1; level <= format::root_levels; ++level)
     count_below(pool, map, Entry{map.inode->root[level - 1].load()}, 0, level, &counted);
@@ -51,7 +51,7 @@ uint64_t data_blocks(const Pool& pool, const Map& map, uint64_t size) {
 }
 
 uint64_t held_blocks(const Pool& pool, const Map& map, uint64_t size) {
-  const Counted counted = count(pool, map, size);
+  const CountedBlocks counted = count(pool, map, size);
   return counted.data + counted.nodes;
 }
 

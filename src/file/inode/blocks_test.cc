@@ -17,9 +17,9 @@ class BlocksTest : public FreshFile {
   }
   void expect(uint64_t data, uint64_t nodes) {
     const pool::SeatGuard seat(fs->pool, file->number);
-    const Attributes told = attributes_of(*fs, file->map());
-    EXPECT_EQ(told.blocks, data);
-    EXPECT_EQ(held_blocks(fs->pool, file->map(), told.size), data + nodes);
+    const Attributes attributes = attributes_of(*fs, file->map());
+    EXPECT_EQ(attributes.blocks, data);
+    EXPECT_EQ(held_blocks(fs->pool, file->map(), attributes.size), data + nodes);
   }
 };
 

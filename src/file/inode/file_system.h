@@ -158,7 +158,7 @@ void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made);
 // change is over, because a record that is replayed late must not meet the inode's next life. Until
 // inode_is_retired(), the seat's note of an inode in the making reserves it. A seat retires one
 // inode at a time.
-void retire_inode(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& map);
+void retire_inode(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change, const Map& map);
 // Releases the inode after the change has committed.
 void inode_is_retired(FileSystem& fs, LocalSeat& seat, const Map& map);
 // Releases an inode that was about to be freed and stays live.

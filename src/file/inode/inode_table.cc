@@ -199,7 +199,7 @@ void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
   fs.free_inodes.push(made.number);
 }
 
-void retire_inode(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& map) {
+void retire_inode(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change, const Map& map) {
   fs.pool.store(seat.words->allocating_inode, map.number);
   change.set(map.inode->state, allocating(seat));
 }

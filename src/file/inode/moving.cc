@@ -18,7 +18,7 @@ Status set_mark(FileSystem& fs, LocalSeat& seat, const Map& map) {
   const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   if (!is_live(*map.inode) || is_moving(*map.inode))
     return fail(EAGAIN, "inode %llu is being moved", static_cast<unsigned long long>(map.number));
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   change.set(map.inode->flags, map.inode->flags.load() | format::flag_moving);
   change.set(map.inode->file.mover, seat.lock_word);
   return change.commit();
@@ -31,7 +31,7 @@ void end_mark(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generati
       map.inode->generation.load() != generation ||
       (mover && map.inode->file.mover.load() != *mover))
     return;
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   change.set(map.inode->flags, map.inode->flags.load() & ~format::flag_moving);
   change.set(map.inode->file.mover, 0);
   change.commit()

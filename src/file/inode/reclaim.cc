@@ -136,7 +136,7 @@ OrphanList::OrphanList(FileSystem& fs, LocalSeat& seat)
 
 OrphanList::~OrphanList() { pool::release(fs_.pool, shard_.lock); }
 
-Status OrphanList::commit(pool::Change& change, const Map& orphan, uint64_t blocks) {
+Status OrphanList::commit(pool::RedoChange& change, const Map& orphan, uint64_t blocks) {
   change.set(orphan.inode->orphan_next, change.get(shard_.head));
   change.set(orphan.inode->orphan_epoch, 0);
   change.set(orphan.inode->state, format::inode_orphan);
@@ -184,7 +184,7 @@ uint64_t reclaim_held(FileSystem& fs, LocalSeat& seat, format::OrphanShard& shar
       continue;
     }
     if (!reap(fs, seat, {inode, at}, blocks_per_pass, &freed)) break;
-    pool::Change change(pool, seat);
+    pool::RedoChange change(pool, seat);
     change.set(*link, inode->orphan_next.load());
     retire_inode(fs, seat, change, {inode, at});
     if (!change.commit().ok()) break;

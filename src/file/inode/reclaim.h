@@ -18,7 +18,7 @@ class OrphanList {
   OrphanList(const OrphanList&) = delete;
   OrphanList& operator=(const OrphanList&) = delete;
   // Commits the change that adds an inode to the list; the inode holds about `blocks`.
-  Status commit(pool::Change& change, const Map& orphan, uint64_t blocks);
+  Status commit(pool::RedoChange& change, const Map& orphan, uint64_t blocks);
 
  private:
   FileSystem& fs_;

@@ -39,7 +39,7 @@ class Remote {
     uint64_t mtime = same_time;
   };
   virtual Status change(const Change& change) = 0;
-  struct State {
+  struct RemoteAttributes {
     uint64_t size = 0;
     uint64_t atime = 0;  // ns, as the inode's
     uint64_t mtime = 0;
@@ -47,7 +47,7 @@ class Remote {
     uint64_t mode = 0;   // permissions
     uint64_t owner = 0;  // as the inode's
   };
-  virtual Status look(State* state) = 0;
+  virtual Status look(RemoteAttributes* state) = 0;
 };
 
 }  // namespace cairn::file

@@ -1,8 +1,8 @@
-// Structural change: truncate, punch and whatever else removes blocks from a file's map.
+// Structural change: truncate, punch and other calls that remove blocks from a file's map.
 //
 // A process that stores through a map announces the inode in its seat, then looks at its shape, and
 // goes on only if it is even. A process that changes the structure holds the inode's lock, makes
-// the shape odd, and waits until nobody announces the inode; new writers see the odd shape,
+// the shape odd, and waits until no seat announces the inode; new writers see the odd shape,
 // withdraw and wait. So a change has the map to itself, and the write's only cost is its seat's
 // announcement. Writers check the shape again after each piece of at most `piece_bytes`, so that a
 // long copy does not delay a change.

@@ -13,7 +13,7 @@
 namespace cairn::file {
 namespace {
 
-struct Attribute {
+struct StoredAttribute {
   std::string name;
   std::string value;
 };
@@ -23,8 +23,8 @@ struct Attribute {
 constexpr size_t record_header = 4;
 constexpr size_t most_bytes = format::block_size - 2;
 
-Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
-  std::vector<Attribute> attributes;
+Result<std::vector<StoredAttribute>> load(FileSystem& fs, const Map& map) {
+  std::vector<StoredAttribute> attributes;
   const Entry entry{map.inode->xattr.load()};
   if (!entry) return attributes;
   if (!fs.pool.valid(entry.block()) || !entry.belongs_to(map.number, 0, format::level_xattr))
@@ -54,9 +54,9 @@ enum class SetsTime : uint8_t { no, yes };
 
 // Replaces the block. The old one goes to an orphan, because readers may be copying from it.
 Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
-            const std::vector<Attribute>& attributes, SetsTime stamp) {
+            const std::vector<StoredAttribute>& attributes, SetsTime stamp) {
   std::string bytes;
-  for (const Attribute& attribute : attributes) {
+  for (const StoredAttribute& attribute : attributes) {
     const uint16_t lengths[2] = {static_cast<uint16_t>(attribute.name.size()),
                                  static_cast<uint16_t>(attribute.value.size())};
     bytes.append(reinterpret_cast<const char*>(lengths), sizeof lengths);
@@ -67,7 +67,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
                 static_cast<unsigned long long>(map.number), bytes.size(), most_bytes);
   bytes.resize(format::block_size, '\0');
   Pool& pool = fs.pool;
-  pool::Change change(pool, seat);
+  pool::RedoChange change(pool, seat);
   pool::BlockRun run;
   if (!attributes.empty()) {
     auto taken = pool::take(
@@ -87,7 +87,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   if (!status.ok()) {
     if (run.count != 0) {
       pool::give_back(pool, run.first, 1);
-      pool::settle(pool, seat, run);
+      pool::clear_in_flight(pool, seat, run);
     }
     return status;
   }
@@ -107,13 +107,13 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   } else {
     status = change.commit();
   }
-  if (run.count != 0) pool::settle(pool, seat, run);
+  if (run.count != 0) pool::clear_in_flight(pool, seat, run);
   return status;
 }
 
-auto find(std::vector<Attribute>& attributes, const std::string& name) {
+auto find(std::vector<StoredAttribute>& attributes, const std::string& name) {
   return std::find_if(attributes.begin(), attributes.end(),
-                      [&name](const Attribute& a) { return a.name == name; });
+                      [&name](const StoredAttribute& a) { return a.name == name; });
 }
 
 Status missing(const Map& map, const std::string& name) {
@@ -199,7 +199,7 @@ Result<std::string> list_xattrs(FileSystem& fs, const Map& map, uint64_t generat
   CAIRN_TRY(check_generation(map, generation));
   if (!attributes.ok()) return attributes.status();
   std::string names;
-  for (const Attribute& attribute : *attributes) {
+  for (const StoredAttribute& attribute : *attributes) {
     if (attribute.name.rfind("cairn.", 0) == 0) continue;
     names += attribute.name;
     names += '\0';

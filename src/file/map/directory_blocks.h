@@ -18,7 +18,7 @@ class DirectoryBlocks {
  public:
   // Returns null if the block is not cached.
   [[nodiscard]] uint8_t* find(uint64_t number, uint64_t generation, uint64_t file_block) const {
-    const Entry& entry = entries_[index_of(number, file_block)];
+    const CachedBlock& entry = entries_[index_of(number, file_block)];
     const uint32_t version = entry.version.load(std::memory_order_acquire);
     const bool matches = entry.number.load(std::memory_order_relaxed) == number &&
                          entry.generation.load(std::memory_order_relaxed) == generation &&
@@ -31,7 +31,7 @@ class DirectoryBlocks {
   }
 
   void remember(uint64_t number, uint64_t generation, uint64_t file_block, uint8_t* place) {
-    Entry& entry = entries_[index_of(number, file_block)];
+    CachedBlock& entry = entries_[index_of(number, file_block)];
     uint32_t version = entry.version.load(std::memory_order_relaxed);
     if ((version & 1) != 0 || !entry.version.compare_exchange_strong(version, version + 1)) return;
     entry.number.store(number, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ class DirectoryBlocks {
   }
 
  private:
-  struct Entry {
+  struct CachedBlock {
     std::atomic<uint32_t> version{0};  // odd: being filled
     std::atomic<uint64_t> number{0};   // no directory has number 0
     std::atomic<uint64_t> generation{0};
@@ -54,7 +54,7 @@ class DirectoryBlocks {
     return ((number * 0x9e3779b97f4a7c15ULL + file_block * 0xc2b2ae3d27d4eb4fULL) >>
             (64 - index_bits));
   }
-  std::array<Entry, size_t{1} << index_bits> entries_{};
+  std::array<CachedBlock, size_t{1} << index_bits> entries_{};
 };
 
 }  // namespace cairn::file

@@ -51,12 +51,12 @@ uint64_t hole_run(const Map& /*map*/, uint64_t file_block, const MapCursor& curs
 
 namespace {
 
-struct Range {
+struct BlockSpan {
   uint64_t from;
   uint64_t to;
 };
 
-bool visit_entry(const Pool& pool, const Map& map, Range range, Word& word, uint64_t base,
+bool visit_entry(const Pool& pool, const Map& map, BlockSpan range, Word& word, uint64_t base,
                  unsigned level, MapVisitor& visitor) {
   const Entry entry{word.load()};
   if (!entry) return true;
@@ -79,7 +79,7 @@ bool visit_entry(const Pool& pool, const Map& map, Range range, Word& word, uint
 }  // namespace
 
 bool visit_map(const Pool& pool, const Map& map, uint64_t from, uint64_t to, MapVisitor& visitor) {
-  const Range range{from, to};
+  const BlockSpan range{from, to};
   for (uint64_t b = from; b < format::direct_entries && b < to; ++b) {
     if (!visit_entry(pool, map, range, map.inode->direct[b], b, 0, visitor)) return false;
   }

@@ -1,6 +1,6 @@
 #include "file/map/map_growth.h"
 
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "pool/space/space.h"
 
 namespace cairn::file {
@@ -24,13 +24,13 @@ Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, b
     CAIRN_TRY(pool.fence());
     uint64_t expected = 0;
     Entry entry = Entry::make(Kind::node, run->first, map.number, base, cursor->level);
-    if (settles(pool)) entry.value |= mark_of_new(pool);
+    if (marks_until_flush(pool)) entry.value |= mark_of_new(pool);
     if (pool.compare_exchange(*cursor->word, expected, entry.value)) {
-      CAIRN_TRY(settle_published(pool, cursor->word, 1));
+      CAIRN_TRY(persist_published(pool, cursor->word, 1));
     } else {
       pool::give_back(pool, run->first, 1, true);
     }
-    pool::settle(pool, seat, *run);
+    pool::clear_in_flight(pool, seat, *run);
   }
 }
 
@@ -47,20 +47,20 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
     CAIRN_TRY(pool.fence());
     uint64_t expected = 0;
     Entry entry = Entry::make(Kind::block, run->first, map.number, file_block, 0);
-    if (settles(pool)) entry.value |= mark_of_new(pool);
+    if (marks_until_flush(pool)) entry.value |= mark_of_new(pool);
     const bool won = pool.compare_exchange(*cursor.word, expected, entry.value);
     if (won) {
-      CAIRN_TRY(settle_published(pool, cursor.word, 1));
+      CAIRN_TRY(persist_published(pool, cursor.word, 1));
       // A page medium's marks stay until fsync, and no fsync covers a directory or a table.
       if (is_page_medium(pool)) CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);
     }
-    pool::settle(pool, seat, *run);
+    pool::clear_in_flight(pool, seat, *run);
     if (won) return run->first;
     CAIRN_TRY(walk(pool, map, file_block, &cursor));
   }
-  CAIRN_TRY(settle_path(pool, map, file_block, 1, cursor));
+  CAIRN_TRY(persist_marked(pool, map, file_block, 1, cursor));
   return cursor.block;
 }
 

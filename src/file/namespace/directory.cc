@@ -123,7 +123,7 @@ uint64_t load_as(const char* text) {
     if (count++ == 0)
       first = "slot " + std::to_string(entry.unit) + " has the " +
               (entry.whiteout ? "removed name \"" : "name \"") +
-              shown_name(entry.name, entry.length) + "\"";
+              printable_name(entry.name, entry.length) + "\"";
   }
   if (count > 1) first += " and " + std::to_string(count - 1) + " more are like it";
   return fail(
@@ -139,18 +139,18 @@ constexpr unsigned patience_rounds = 220;
 
 bool is_sound_name(const char* text, size_t length) { return is_sound(text, length); }
 
-std::string shown_name(const char* text, size_t length) {
+std::string printable_name(const char* text, size_t length) {
   constexpr size_t most = 64;
-  std::string shown;
+  std::string printable;
   for (size_t i = 0; i < std::min(length, most); ++i) {
     const auto byte = static_cast<uint8_t>(text[i]);
     constexpr const char* digits = "0123456789abcdef";
     if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"')
-      shown += text[i];
+      printable += text[i];
     else
-      shown += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+      printable += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
   }
-  return length > most ? shown + "..." : shown;
+  return length > most ? printable + "..." : printable;
 }
 
 Result<Name> make_name(const char* text, size_t length) {

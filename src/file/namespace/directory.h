@@ -32,7 +32,7 @@ Result<Name> make_name(const char* text, size_t length);
 // but a pool is not trusted further: a process that can write to it can put any bytes into a slot.
 bool is_sound_name(const char* text, size_t length);
 // Returns any bytes as a message may hold them: unprintable ones as \xNN, shortened if long.
-std::string shown_name(const char* text, size_t length);
+std::string printable_name(const char* text, size_t length);
 
 struct DirentSlot {
   uint64_t unit = 0;
@@ -63,13 +63,13 @@ struct NewDirent {
   uint64_t now = 0;
   const Witness* lower = nullptr;
 };
-Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+Status insert_name(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change, const Map& directory,
                    const Name& name, const DirentSlot& place, const NewDirent& made);
 // Removes a name; one that came from lower leaves a whiteout.
-Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
+Status remove_name(FileSystem& fs, pool::RedoChange& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now);
 // Makes the name refer to another inode.
-void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type);
+void replace_name(pool::RedoChange& change, const DirentSlot& slot, uint64_t inode, unsigned type);
 // Sets the name's witness in lower after draining (null: lower no longer has the name, which ends a
 // whiteout for good). The change is in place if the name's slot has room for a witness, as all
 // slots below a covered directory have (flag_covered); else the name moves to a slot that has.

@@ -21,7 +21,7 @@ struct NewSlot {
 };
 
 // Takes a free slot of that many units as part of the change.
-Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
+Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change,
                           const Map& directory, unsigned units) {
   auto& words = directory.inode->directory;
   const uint64_t free = change.get(words.free_slot[units]);
@@ -54,13 +54,13 @@ Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
       tail, reinterpret_cast<Dirent*>(fs.pool.at(*block) + tail % units_per_block * unit_size)};
 }
 
-void stamp_directory(pool::Change& change, const Map& directory, uint64_t now) {
+void stamp_directory(pool::RedoChange& change, const Map& directory, uint64_t now) {
   if (now == 0) return;
   change.set(directory.inode->mtime, now);
   change.set(directory.inode->ctime, now);
 }
 
-void set_lower(pool::Change& change, Dirent& dirent, const Witness& lower) {
+void set_lower(pool::RedoChange& change, Dirent& dirent, const Witness& lower) {
   const WitnessWords words = words_of(lower);
   for (unsigned i = 0; i < format::dirent_lower_words(change.get(dirent.head)); ++i)
     change.set(dirent.lower[i], words[i]);
@@ -76,7 +76,7 @@ uint64_t lower_flags(const Pool& pool, bool has_room) {
 }
 
 // Takes a slot out of its chain and adds it to the free list.
-Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
+Status unlink_slot(FileSystem& fs, pool::RedoChange& change, const Map& directory,
                    const DirentSlot& slot, const Name& name) {
   auto& words = directory.inode->directory;
   Word* link = bucket_word(fs, directory, bucket_of(name.hash, words.buckets.load()));
@@ -96,7 +96,7 @@ Status unlink_slot(FileSystem& fs, pool::Change& change, const Map& directory,
 }
 
 // Stores a name in a slot of its own and puts it in front of its chain.
-Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+Status insert_new(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change, const Map& directory,
                   const Name& name, uint64_t inode, unsigned type, const Witness* lower) {
   auto& words = directory.inode->directory;
   const bool room = lower != nullptr || (directory.inode->flags.load() & format::flag_covered) != 0;
@@ -135,7 +135,7 @@ Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory) {
   if (buckets == 0) {
     auto block = block_for(fs.pool, seat, directory, format::bucket_block(0), pool::Need::ordinary);
     if (!block.ok()) return block.status();
-    pool::Change change(fs.pool, seat);
+    pool::RedoChange change(fs.pool, seat);
     change.set(words.buckets, format::first_buckets);
     return change.commit();
   }
@@ -158,7 +158,7 @@ Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory) {
     chain[side][count[side]++] = link;
     link = dirent->next.load();
   }
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   for (unsigned side = 0; side < 2; ++side) {
     for (unsigned i = 0; i < count[side]; ++i) {
       Dirent* dirent = dirent_at(fs, directory, chain[side][i] - 1);
@@ -180,7 +180,7 @@ Result<DirentSlot> place_for(const FileSystem& fs, const Map& directory, const N
   return fail(EEXIST, "%.*s: file exists", static_cast<int>(name.length), name.text);
 }
 
-Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+Status insert_name(FileSystem& fs, LocalSeat& seat, pool::RedoChange& change, const Map& directory,
                    const Name& name, const DirentSlot& place, const NewDirent& made) {
   auto& words = directory.inode->directory;
   if (place.dirent != nullptr)
@@ -192,7 +192,7 @@ Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const 
   return Status();
 }
 
-Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
+Status remove_name(FileSystem& fs, pool::RedoChange& change, const Map& directory,
                    const DirentSlot& slot, const Name& name, uint64_t now) {
   auto& words = directory.inode->directory;
   if (slot.has_lower) {
@@ -207,7 +207,7 @@ Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory,
   return Status();
 }
 
-void replace_name(pool::Change& change, const DirentSlot& slot, uint64_t inode, unsigned type) {
+void replace_name(pool::RedoChange& change, const DirentSlot& slot, uint64_t inode, unsigned type) {
   constexpr uint64_t type_mask = 0xfULL << 40;
   change.set(slot.dirent->inode, inode);
   change.set(slot.dirent->head,
@@ -219,7 +219,7 @@ Status set_lower_witness(FileSystem& fs, LocalSeat& seat, const Map& directory, 
                          const Witness* lower) {
   auto slot = find_name(fs, directory, name, true);
   if (!slot.ok()) return slot.status();
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   const bool has_room = (slot->head & format::dirent_lower) != 0;
   if (lower == nullptr && !slot->is_whiteout()) {
     if (!slot->has_lower) return Status();

@@ -17,7 +17,7 @@ Result<Name> checked_name(std::string_view text) {
   if (text.size() <= format::max_name && !is_sound_name(text.data(), text.size()))
     return fail(EINVAL,
                 "invalid name \"%s\": expected 1 to 255 bytes without \"/\", not \".\" or \"..\"",
-                shown_name(text.data(), text.size()).c_str());
+                printable_name(text.data(), text.size()).c_str());
   return make_name(text.data(), text.size());
 }
 
@@ -37,7 +37,7 @@ Result<DirentSlot> find_existing(const FileSystem& fs, const Map& directory, con
     return fail(EUCLEAN, "directory %llu: slot %llu, \"%s\", names the directory itself",
                 static_cast<unsigned long long>(directory.number),
                 static_cast<unsigned long long>(slot->unit),
-                shown_name(name.text, name.length).c_str());
+                printable_name(name.text, name.length).c_str());
   return slot;
 }
 

@@ -6,7 +6,7 @@
 #include "file/space/evict.h"
 
 namespace cairn::file {
-void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
+void note_move(const FileSystem& fs, pool::RedoChange& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now) {
   Inode& inode = *map.inode;
   // This count is read first: a writer that folds its stamp takes no lock, and raises the time

@@ -15,7 +15,7 @@ namespace cairn::file {
 // Adds the record to a rename that happens at `now` and takes the file's name in `slot` of
 // `directory`. Does nothing if the file has changed since lower had the same. The caller holds the
 // file's lock.
-void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
+void note_move(const FileSystem& fs, pool::RedoChange& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now);
 
 // Returns true if the record holds. A writer at work may be about to invalidate it: see

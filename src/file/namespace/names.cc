@@ -84,7 +84,7 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
     if (seen != nullptr && seen->ctime != 0 && attributes_of(fs, *map).ctime != seen->ctime)
       return fail(ESTALE, "%.*s: it was changed meanwhile", static_cast<int>(text.size()),
                   text.data());
-    pool::Change change(fs.pool, seat);
+    pool::RedoChange change(fs.pool, seat);
     const uint64_t now = now_ns();
     CAIRN_TRY(remove_name(fs, change, at.directory, *slot, at.name, now));
     const uint64_t links = inode.links.load() - 1;
@@ -139,7 +139,7 @@ Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) 
     pool::LockGuard inode_lock(fs.pool, at.seat(), map->inode->lock);
     if (is_lazy(*map->inode) || map->inode->directory.entries.load() != 0)
       return fail(ENOTEMPTY, "%.*s: directory not empty", length, text.data());
-    pool::Change change(fs.pool, at.seat());
+    pool::RedoChange change(fs.pool, at.seat());
     CAIRN_TRY(remove_name(fs, change, at.directory, *slot, at.name, now_ns()));
     change.set(map->inode->links, 0);
     change.set(at.inode().links, at.inode().links.load() - 1);
@@ -174,7 +174,7 @@ static Status link_once(FileSystem& fs, uint64_t number, uint64_t parent, std::s
   const uint64_t now = now_ns();
   note_name_change(fs.pool);
   note_home_left(fs.pool, inode);
-  pool::Change change(fs.pool, at.seat());
+  pool::RedoChange change(fs.pool, at.seat());
   CAIRN_TRY(insert_name(fs, at.seat(), change, at.directory, at.name, *place,
                         {number, type_of(inode.mode.load()), now, nullptr}));
   change.set(inode.links, inode.links.load() + 1);

@@ -243,7 +243,7 @@ class Renaming {
     if (!is_directory(moved_)) note_home_left(fs_.pool, *moved_.inode);
     const bool stays = exchange_ || (other_.inode != nullptr && other_.inode->links.load() > 1);
     if (stays && !is_directory(other_)) note_home_left(fs_.pool, *other_.inode);
-    pool::Change change(fs_.pool, seat_);
+    pool::RedoChange change(fs_.pool, seat_);
     // Openers wait from here on: none can open a file whose bytes in lower have lost their name.
     std::optional<EndAtOnce> replaced;
     if (replaces() && !is_directory(other_) && is_lazy(*other_.inode) &&
@@ -285,7 +285,7 @@ class Renaming {
     return Status();
   }
 
-  void count_links(pool::Change& change) {
+  void count_links(pool::RedoChange& change) {
     const auto add = [&change](const Map& map, int64_t n) {
       change.set(map.inode->links, change.get(map.inode->links) + static_cast<uint64_t>(n));
     };

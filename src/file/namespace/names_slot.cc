@@ -23,13 +23,13 @@ bool is_empty(const FileSystem& fs, const Map& directory) {
   }
 }
 
-void count_down(pool::Change& change, Word& word) {
+void count_down(pool::RedoChange& change, Word& word) {
   const uint64_t count = change.get(word);
   if (count != 0) change.set(word, count - 1);
 }
 
 // Empties the slot. If the index leads to the slot, it can be reused.
-Status clear(FileSystem& fs, pool::Change& change, const Map& directory, const Listed& listed) {
+Status clear(FileSystem& fs, pool::RedoChange& change, const Map& directory, const Listed& listed) {
   auto& words = directory.inode->directory;
   const uint64_t entries = words.entries.load();
   auto name = make_name(listed.name, listed.length);
@@ -68,7 +68,7 @@ Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t numbe
     if (!with_inode || inode == nullptr || !is_live(*inode) || number == parent) inode = nullptr;
     std::optional<pool::LockGuard> inode_lock;
     if (inode != nullptr) inode_lock.emplace(fs.pool, *seat, inode->lock);
-    pool::Change change(fs.pool, *seat);
+    pool::RedoChange change(fs.pool, *seat);
     CAIRN_TRY(clear(fs, change, *directory, listed));
     const bool is_directory = inode != nullptr && S_ISDIR(inode->mode.load());
     if (is_directory && inode->directory.parent.load() == parent && number != format::root_inode) {

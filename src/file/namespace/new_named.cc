@@ -44,7 +44,7 @@ Status NewNamed::name(LockedName& at, const DirentSlot& place, const Witness* lo
                    inode.flags.load() | (at.inode().flags.load() & format::flag_covered));
   }
   fs_.pool.flush(&inode, sizeof inode);
-  pool::Change change(fs_.pool, seat_);
+  pool::RedoChange change(fs_.pool, seat_);
   CAIRN_TRY(insert_name(fs_, seat_, change, at.directory, at.name, place,
                         {made_.number, type_of(mode), now, lower}));
   change.set(inode.state, format::inode_live);

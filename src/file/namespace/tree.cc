@@ -33,7 +33,7 @@ Status no_tree(const Map& directory, const Listed& listed, const char* why) {
               "run `cairn pool check` for details",
               static_cast<unsigned long long>(directory.number),
               static_cast<unsigned long long>(listed.unit),
-              shown_name(listed.name, listed.length).c_str(),
+              printable_name(listed.name, listed.length).c_str(),
               static_cast<unsigned long long>(listed.inode), why);
 }
 
@@ -75,9 +75,9 @@ Status Tree::enter(const Map& directory, const Listed& listed) {
   if (number == top_ &&
       holds(directory, [&] { return still_has(fs_, directory, listed.unit, number); }))
     return no_tree(directory, listed, "below which it lies itself");
-  const auto [met, is_new] = met_.try_emplace(number, Place{directory.number, listed.unit});
+  const auto [met, is_new] = met_.try_emplace(number, NameSlot{directory.number, listed.unit});
   if (is_new) return Status();
-  const Place before = met->second;
+  const NameSlot before = met->second;
   // A directory with another place has been moved since.
   if (before.directory == directory.number && before.unit != listed.unit && holds(directory, [&] {
         return still_has(fs_, directory, before.unit, number) &&

@@ -24,7 +24,7 @@ class Tree {
   Status enter(const Map& directory, const Listed& listed);
 
  private:
-  struct Place {
+  struct NameSlot {
     uint64_t directory;
     uint64_t unit;
   };
@@ -34,7 +34,7 @@ class Tree {
 
   FileSystem& fs_;
   uint64_t top_;
-  std::unordered_map<uint64_t, Place> met_;  // by inode number: where its name was
+  std::unordered_map<uint64_t, NameSlot> met_;  // by inode number: where its name was
 };
 
 }  // namespace cairn::file

@@ -66,7 +66,7 @@ void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number) {
     if (inode->opens.load() != 0 && is_open(fs, number)) return;
     remove_companion(fs, map);
     OrphanList list(fs, seat);
-    pool::Change change(fs.pool, seat);
+    pool::RedoChange change(fs.pool, seat);
     // If the commit cannot write back, recovery replays the record.
     list.commit(change, map, map.inode->size.load() >> format::block_shift).ignore();
   }

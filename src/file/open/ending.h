@@ -27,7 +27,7 @@ class EndAtOnce {
   EndAtOnce& operator=(const EndAtOnce&) = delete;
 
   [[nodiscard]] bool possible() const { return possible_; }
-  void add(pool::Change& change) { retire_inode(fs_, seat_, change, map_); }
+  void add(pool::RedoChange& change) { retire_inode(fs_, seat_, change, map_); }
   // Releases the inode; the change has committed.
   void finish();
 

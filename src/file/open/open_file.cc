@@ -97,9 +97,9 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
 }
 
 // The description of an inode in the making.
-class Opening {
+class NewDescription {
  public:
-  Opening(FileSystem& fs, const Map& map, uint64_t slot) : fs_(fs), map_(map), slot_(slot) {}
+  NewDescription(FileSystem& fs, const Map& map, uint64_t slot) : fs_(fs), map_(map), slot_(slot) {}
 
   // Counts the inode as open from now on.
   Status begin(LocalSeat& seat) {
@@ -152,7 +152,7 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   const Map map{*inode, number};
   if (must_wait()) [[unlikely]]
     await_place(fs, seat, map);
-  Opening opening(fs, map, file->slot);
+  NewDescription opening(fs, map, file->slot);
   CAIRN_TRY(opening.begin(seat));
   // The move began before this process was counted as an opener.
   while (must_wait() && (*inode)->links.load() != 0) [[unlikely]] {
@@ -177,12 +177,12 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
 Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
                                            int flags) {
   auto file = take_handle(fs, seat);
-  Opening opening(fs, map, file->slot);
+  NewDescription opening(fs, map, file->slot);
   if (Status status = opening.begin(seat); !status.ok()) {
     unmake_inode(fs, seat, {map.inode, map.number});
     return status;
   }
-  pool::Change change(fs.pool, seat);
+  pool::RedoChange change(fs.pool, seat);
   change.set(map.inode->state, format::inode_live);
   const Status status = change.commit();
   // If the commit cannot write back, recovery replays the record, and with it the inode.

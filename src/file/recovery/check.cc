@@ -196,7 +196,9 @@ class Checker {
         });
   }
 
-  static std::string shown(const Listed& entry) { return shown_name(entry.name, entry.length); }
+  static std::string printable_name_of(const Listed& entry) {
+    return printable_name(entry.name, entry.length);
+  }
 
   // Checks the inode that a name refers to.
   void check_named(const Map& map, const Listed& entry,
@@ -204,38 +206,38 @@ class Checker {
     const Inode* inode = inode_at(fs_, entry.inode);
     if (inode == nullptr || (inode->state.load() & 7) != format::inode_live) {
       found("directory %llu, slot %llu: name \"%s\" names inode %llu, which does not exist",
-            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), ull{entry.inode});
+            ull{map.number}, ull{entry.unit}, printable_name_of(entry).c_str(), ull{entry.inode});
       return;
     }
     const uint64_t mode = inode->mode.load();
     if ((mode & S_IFMT) >> 12 != entry.type)
       found("directory %llu, slot %llu: name \"%s\" has type %u, but inode %llu has mode %llo",
-            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), entry.type, ull{entry.inode},
-            ull{mode});
+            ull{map.number}, ull{entry.unit}, printable_name_of(entry).c_str(), entry.type,
+            ull{entry.inode}, ull{mode});
     if (!S_ISDIR(mode)) return;
     ++(*subdirectories)[map.number];
     if (inode->directory.parent.load() != map.number)
       found("directory %llu (slot %llu of directory %llu, \"%s\") says that its parent is %llu",
-            ull{entry.inode}, ull{entry.unit}, ull{map.number}, shown(entry).c_str(),
+            ull{entry.inode}, ull{entry.unit}, ull{map.number}, printable_name_of(entry).c_str(),
             ull{inode->directory.parent.load()});
     const auto [first, is_first] = named_.try_emplace(entry.inode, map.number, entry.unit);
     if (entry.inode == format::root_inode)
       found("directory %llu, slot %llu: \"%s\" names the root directory", ull{map.number},
-            ull{entry.unit}, shown(entry).c_str());
+            ull{entry.unit}, printable_name_of(entry).c_str());
     else if (!is_first)
       found(
           "directory %llu has two names: slot %llu of directory %llu, and slot %llu (\"%s\") of "
           "directory %llu",
           ull{entry.inode}, ull{first->second.second}, ull{first->second.first}, ull{entry.unit},
-          shown(entry).c_str(), ull{map.number});
+          printable_name_of(entry).c_str(), ull{map.number});
   }
 
   // Checks that every directory with a name lies below the root: each way up ends there. Any other
   // way runs in a circle, or ends at a directory without a name, whose link count is wrong already.
   void check_tree() {
-    constexpr uint64_t settled = UINT64_MAX;
+    constexpr uint64_t reached = UINT64_MAX;
     std::unordered_map<uint64_t, uint64_t>
-        met;  // by which way; settled: where it leads to is known
+        met;  // by which way; reached: where it leads to is known
     for (const auto& [begin, place] : named_) {
       uint64_t at = begin;
       while (at != format::root_inode && met.try_emplace(at, begin).second) {
@@ -252,7 +254,7 @@ class Checker {
       for (at = begin; at != format::root_inode;) {
         const auto way = met.find(at);
         if (way == met.end() || way->second != begin) break;
-        way->second = settled;
+        way->second = reached;
         const auto above = named_.find(at);
         if (above == named_.end()) break;
         at = above->second.first;

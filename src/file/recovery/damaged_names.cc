@@ -29,22 +29,22 @@ using ull = unsigned long long;
 void check_slot(const FileSystem& fs, const Map& directory, const Listed& listed,
                 const Finding& finding) {
   const char* what = listed.whiteout ? "removed name" : "name";
-  const std::string shown = shown_name(listed.name, listed.length);
+  const std::string printable = printable_name(listed.name, listed.length);
   if (!listed.sound)
     tell(finding,
          "directory %llu, slot %llu: the %s \"%s\" is not a valid file name (a name is 1 to 255 "
          "bytes, "
          "not \".\" or \"..\", without \"/\" and zero bytes)",
-         ull{directory.number}, ull{listed.unit}, what, shown.c_str());
+         ull{directory.number}, ull{listed.unit}, what, printable.c_str());
   auto name = make_name(listed.name, listed.length);
   const auto slot =
       name.ok() ? find_name(fs, directory, *name, true) : Result<DirentSlot>(name.status());
   if (!slot.ok())
     tell(finding, "directory %llu, slot %llu: the %s \"%s\" is not in its index",
-         ull{directory.number}, ull{listed.unit}, what, shown.c_str());
+         ull{directory.number}, ull{listed.unit}, what, printable.c_str());
   else if (slot->unit != listed.unit)
     tell(finding, "directory %llu, slot %llu: the %s \"%s\" stands in slot %llu too",
-         ull{directory.number}, ull{listed.unit}, what, shown.c_str(), ull{slot->unit});
+         ull{directory.number}, ull{listed.unit}, what, printable.c_str(), ull{slot->unit});
 }
 
 // Calls visit(listed) for all live slots, until it returns true.

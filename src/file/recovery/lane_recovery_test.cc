@@ -72,7 +72,7 @@ TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
     EXPECT_EQ(format::record_inode(pool.record(taken->first.plus(i)).owner.load()), 77U) << i;
   for (const pool::BlockRun& run : {*taken, *other}) {
     pool::give_back(pool, run.first, run.count);
-    pool::settle(pool, *seat, run);
+    pool::clear_in_flight(pool, *seat, run);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "file/inode/open_table.h"
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 #include "file/space/beyond_end.h"
 #include "pool/core/redo.h"
 #include "pool/space/find_chunk.h"

@@ -14,7 +14,7 @@ using format::block_size;
 using format::node_entries;
 
 // The nodes taken for one cut: at most four on each edge.
-struct Taken {
+struct TakenNodes {
   std::array<pool::BlockRun, format::in_flight_slots> run;
   unsigned count = 0;
 };
@@ -62,7 +62,7 @@ class Cutter {
   }
 
   // Cuts the range from the map as part of `change`; the blocks cut hang from `orphan`.
-  Status cut(pool::Change& change, Inode& orphan) {
+  Status cut(pool::RedoChange& change, Inode& orphan) {
     Inode& inode = *map_.inode;
     pool_.store(orphan.orphan_of, map_.number);
     for (uint64_t b = range_.from; b < format::direct_entries && b < range_.to; ++b) {
@@ -89,13 +89,13 @@ class Cutter {
     return Status();  // commit() waits for that before it applies the change
   }
 
-  void settle() {
-    for (unsigned i = 0; i < taken_.count; ++i) pool::settle(pool_, seat_, taken_.run[i]);
+  void clear_in_flight() {
+    for (unsigned i = 0; i < taken_.count; ++i) pool::clear_in_flight(pool_, seat_, taken_.run[i]);
   }
   void undo() {
     for (unsigned i = 0; i < taken_.count; ++i)
       pool::give_back(pool_, taken_.run[i].first, taken_.run[i].count);
-    settle();
+    clear_in_flight();
   }
 
  private:
@@ -103,7 +103,7 @@ class Cutter {
   LocalSeat& seat_;
   const Map& map_;
   FileBlocks range_;
-  Taken taken_;
+  TakenNodes taken_;
 };
 
 // Turns a leaf that the range covers only in part into a node of 512 blocks, by one word.
@@ -129,7 +129,7 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
     fs.pool.store_flush(*cursor.word,
                         Entry::make(Kind::node, run->first, map.number, base, 1).value);
   }
-  pool::settle(fs.pool, seat, *run);
+  pool::clear_in_flight(fs.pool, seat, *run);
   return status;
 }
 
@@ -149,7 +149,7 @@ bool anything_in(const FileSystem& fs, const Map& map, FileBlocks range) {
 }
 
 Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range,
-                 pool::Change& change) {
+                 pool::RedoChange& change) {
   if (range.from >= range.to || !anything_in(fs, map, range)) return change.commit();
   CAIRN_TRY(split_leaf(fs, seat, map, range.from));
   CAIRN_TRY(split_leaf(fs, seat, map, range.to));
@@ -169,11 +169,11 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks ran
                          std::max(std::min(range.to, end), range.from) - range.from);
   }
   inode_is_made(fs, seat);
-  cutter.settle();
+  cutter.clear_in_flight();
   return status;
 }
 
-Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change) {
+Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::RedoChange& change) {
   return cut_range(fs, seat, map, {0, max_file_blocks}, change);
 }
 

@@ -17,8 +17,8 @@ bool anything_in(const FileSystem& fs, const Map& map, FileBlocks range);
 // Cuts the range as a part of `change`, and commits the change. The caller holds the inode's lock
 // and has its shape to itself.
 Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, FileBlocks range,
-                 pool::Change& change);
+                 pool::RedoChange& change);
 // Empties the whole map, in the way of cut_range().
-Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change);
+Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::RedoChange& change);
 
 }  // namespace cairn::file

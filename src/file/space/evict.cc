@@ -81,7 +81,7 @@ Status evict_now(FileSystem& fs, const Map& map, const Evictable& seen) {
   if (!change.is_alone()) return in_use(map, "a process is writing to it");
   Attributes now;
   CAIRN_TRY(check(fs, map, seen, &now));
-  pool::Change record(fs.pool, *seat);
+  pool::RedoChange record(fs.pool, *seat);
   // The flag is set first: a reader that meets a hole of the cut finds the file lazy.
   record.set(map.inode->flags,
              (map.inode->flags.load() & ~(format::flag_kept | format::flag_mapped)) |

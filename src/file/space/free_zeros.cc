@@ -50,7 +50,7 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
     uint64_t first = to;
     while (first > from && is_zero_block(fs, map, first - 1)) --first;
     if (!anything_in(fs, map, {first, to})) return false;
-    pool::Change record(fs.pool, seat);
+    pool::RedoChange record(fs.pool, seat);
     if (!cut_range(fs, seat, map, {first, to}, record).ok()) return false;
   }
   reclaim_some(fs, seat);
@@ -71,7 +71,7 @@ void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint
       while (end < to && is_zero_block(fs, map, end)) ++end;
       if (end == first) continue;
       if (anything_in(fs, map, {first, end})) {
-        pool::Change record(fs.pool, *seat);
+        pool::RedoChange record(fs.pool, *seat);
         cut_range(fs, *seat, map, {first, end}, record).ignore();  // the blocks stay allocated
       }
       first = end;

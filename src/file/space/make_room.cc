@@ -31,7 +31,7 @@ bool trim_all_ahead(FileSystem& fs) {
   return any;
 }
 
-enum class Room : uint8_t { none, is_there, made };
+enum class MadeRoom : uint8_t { none, is_there, made };
 
 // Returns true if `wanted` bytes would fit now because others have freed blocks.
 bool has_room(Pool& pool, uint64_t wanted) {
@@ -43,11 +43,11 @@ bool has_room(Pool& pool, uint64_t wanted) {
 // what others inside a call withheld. If that yields nothing, evicts files that lower has, or has
 // once a keeper has drained them. The caller is in no seat, and so withholds nothing itself: two
 // callers inside their calls would wait for each other.
-Room make_room(FileSystem& fs, uint64_t wanted) {
-  if (trim_all_ahead(fs) || reclaim_withheld(fs)) return Room::made;
+MadeRoom make_room(FileSystem& fs, uint64_t wanted) {
+  if (trim_all_ahead(fs) || reclaim_withheld(fs)) return MadeRoom::made;
   const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
-  if (evict(false) || ask_keeper_for_room(fs, evict)) return Room::made;
-  return has_room(fs.pool, wanted) ? Room::is_there : Room::none;
+  if (evict(false) || ask_keeper_for_room(fs, evict)) return MadeRoom::made;
+  return has_room(fs.pool, wanted) ? MadeRoom::is_there : MadeRoom::none;
 }
 
 }  // namespace
@@ -61,9 +61,9 @@ bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
 }
 
 bool try_again(FileSystem& fs, int tries, uint64_t wanted) {
-  const Room room = make_room(fs, wanted);
-  if (room == Room::none) return tries == 1;
-  return tries <= (room == Room::made ? most_tries : most_tries_in_vain);
+  const MadeRoom room = make_room(fs, wanted);
+  if (room == MadeRoom::none) return tries == 1;
+  return tries <= (room == MadeRoom::made ? most_tries : most_tries_in_vain);
 }
 
 }  // namespace cairn::file

@@ -68,8 +68,8 @@ Word& answered_by_this(Pool& pool) {
 
 // The keepers' answer to a request: no keeper looks at it, one has still to answer, or all have
 // answered. Any of them may have the files that make room.
-enum class Answer : uint8_t { nobody, awaited, given };
-Answer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
+enum class KeepersAnswer : uint8_t { nobody, awaited, given };
+KeepersAnswer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
   const format::State& state = *pool.state;
   bool any = false;
   bool all = true;
@@ -80,32 +80,32 @@ Answer answer_to(const Pool& pool, uint64_t request, uint64_t now) {
   };
   look(state.keeper_until, state.room_answered);
   for (const format::RoomKeeper& words : state.room_keeper) look(words.until, words.answered);
-  if (!any) return Answer::nobody;
-  return all ? Answer::given : Answer::awaited;
+  if (!any) return KeepersAnswer::nobody;
+  return all ? KeepersAnswer::given : KeepersAnswer::awaited;
 }
 
-enum class Outcome : uint8_t { evicted, in_vain, unanswered };
+enum class RequestOutcome : uint8_t { evicted, in_vain, unanswered };
 
 // Makes one request. Only a search that begins after the answer decides: one that began before may
 // have missed a file that was drained meanwhile.
-Outcome ask_once(Pool& pool, uint64_t deadline, const TryToEvict& try_to_evict) {
+RequestOutcome ask_once(Pool& pool, uint64_t deadline, const TryToEvict& try_to_evict) {
   const uint64_t request = fine_monotonic_ns();
   raise(pool, pool.state->room_wanted, request);
   uint64_t end = deadline;
   bool answered = false;
   for (uint64_t now = request; now < deadline; now = fine_monotonic_ns()) {
-    const Answer answer = answer_to(pool, request, now);
-    answered = answered || answer == Answer::given;
-    if (!answered && answer == Answer::nobody) return Outcome::unanswered;
-    if (try_to_evict(answered)) return Outcome::evicted;
+    const KeepersAnswer answer = answer_to(pool, request, now);
+    answered = answered || answer == KeepersAnswer::given;
+    if (!answered && answer == KeepersAnswer::nobody) return RequestOutcome::unanswered;
+    if (try_to_evict(answered)) return RequestOutcome::evicted;
     if (answered) {
       now = fine_monotonic_ns();
-      if (now >= end) return Outcome::in_vain;
+      if (now >= end) return RequestOutcome::in_vain;
       if (end == deadline) end = now + last_tries_ns;
     }
     std::this_thread::sleep_for(pause);
   }
-  return Outcome::unanswered;
+  return RequestOutcome::unanswered;
 }
 
 }  // namespace
@@ -116,8 +116,8 @@ bool ask_keeper_for_room(FileSystem& fs, const TryToEvict& try_to_evict) {
   const uint64_t deadline = fine_monotonic_ns() + longest_ns;
   for (int asks = 0; asks < most_asks;) {
     const uint64_t evictions = pool.state->evictions.load();
-    const Outcome outcome = ask_once(pool, deadline, try_to_evict);
-    if (outcome != Outcome::in_vain) return outcome == Outcome::evicted;
+    const RequestOutcome outcome = ask_once(pool, deadline, try_to_evict);
+    if (outcome != RequestOutcome::in_vain) return outcome == RequestOutcome::evicted;
     // Others may have taken the room that the answer made: work goes on.
     if (pool.state->evictions.load() == evictions) ++asks;
   }

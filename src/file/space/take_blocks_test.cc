@@ -33,7 +33,7 @@ class Taken {
     for (uint32_t i = 0; i < run.count; ++i)
       EXPECT_TRUE(blocks_.insert(run.first.plus(i).value).second) << run.first.plus(i).value;
     runs_.emplace_back(run.first, run.count);
-    settle(pool_, seat_, run);
+    clear_in_flight(pool_, seat_, run);
     return Status();
   }
   [[nodiscard]] size_t blocks() const { return blocks_.size(); }

@@ -25,13 +25,13 @@ struct Note {
   uintptr_t end;
 };
 
-struct Notes {
+struct PageNotes {
   Note list[note_capacity];
   int count;
 };
 
 // Initial-exec: a preloaded library must not make the dynamic linker allocate on first use.
-thread_local __attribute__((tls_model("initial-exec"))) Notes notes;
+thread_local __attribute__((tls_model("initial-exec"))) PageNotes notes;
 
 void write_back(const Note& note) {
   int saved = errno;

@@ -1,8 +1,9 @@
 // Pool: memory-speed storage on one node, mapped into every process that uses it.
 //
 // Invariants
-//  1. A block is owned by whoever its record names; a free bit is only a hint where to look, but
-//     taking a block means clearing its bit (one atomic operation), so no block is taken twice.
+//  1. A block belongs to the inode that its record names; a free bit is only a hint where to look.
+//     But a process takes a block by clearing its bit (one atomic operation), so no block is taken
+//     twice.
 //  2. A process records everything that it holds in its lane: blocks in flight, inodes in the
 //     making, shapes made odd, a redo record. A process that finds the lane dead finishes or undoes
 //     it (recover.h).

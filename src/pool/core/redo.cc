@@ -12,12 +12,12 @@ uint64_t head_of(const format::Redo& redo, unsigned count) {
 }
 
 // A word's region for stores, and its address in records.
-struct Home {
+struct WordHome {
   Region* region;
   uint64_t address;
 };
 
-Home home_of(const Pool& pool, const Word* word) {
+WordHome home_of(const Pool& pool, const Word* word) {
   Segment& first = *pool.segment[0];
   const auto* p = reinterpret_cast<const uint8_t*>(word);
   if (p >= first.base && p < first.base + (first.blocks << format::block_shift)) [[likely]]
@@ -27,7 +27,7 @@ Home home_of(const Pool& pool, const Word* word) {
 
 }  // namespace
 
-void Change::set(Word& word, uint64_t value) {
+void RedoChange::set(Word& word, uint64_t value) {
   for (unsigned i = 0; may_have(word) && i < count_; ++i) {
     if (word_[i] == &word) {
       value_[i] = value;
@@ -41,18 +41,18 @@ void Change::set(Word& word, uint64_t value) {
   ++count_;
 }
 
-uint64_t Change::get(const Word& word) const {
+uint64_t RedoChange::get(const Word& word) const {
   for (unsigned i = 0; may_have(word) && i < count_; ++i) {
     if (word_[i] == &word) return value_[i];
   }
   return word.load();
 }
 
-Status Change::commit() {
+Status RedoChange::commit() {
   Region& lanes = pool_.segment[0]->region;  // where all records lie
   Region* home[format::redo_words];
   for (unsigned i = 0; i < count_; ++i) {
-    const Home at = home_of(pool_, word_[i]);
+    const WordHome at = home_of(pool_, word_[i]);
     home[i] = at.region;
     lanes.store(redo_.step[i].address, at.address);
     lanes.store(redo_.step[i].value, value_[i]);

@@ -8,11 +8,11 @@
 
 namespace cairn::pool {
 
-class Change {
+class RedoChange {
  public:
-  Change(Pool& pool, LocalSeat& seat) : pool_(pool), redo_(seat.words->redo) {}
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
+  RedoChange(Pool& pool, LocalSeat& seat) : pool_(pool), redo_(seat.words->redo) {}
+  RedoChange(const RedoChange&) = delete;
+  RedoChange& operator=(const RedoChange&) = delete;
 
   // Sets a word; later values for the same word win. At most format::redo_words.
   void set(Word& word, uint64_t value);

@@ -17,14 +17,15 @@ bool is_file(int descriptor, uint64_t device, uint64_t inode) {
 
 }  // namespace
 
-Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown) {
+Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& path_for_messages) {
   const char* path = lock_path.c_str();
   for (;;) {
     const int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0) return fail(errno, "%s: lock file: %s", shown.c_str(), strerror(errno));
+    if (descriptor < 0)
+      return fail(errno, "%s: lock file: %s", path_for_messages.c_str(), strerror(errno));
     AttachLock lock(descriptor);
     const Status status = media::wait_for_lock(descriptor, attach_lock_byte);
-    if (!status.ok()) return annotate(status, "%s", shown.c_str());
+    if (!status.ok()) return annotate(status, "%s", path_for_messages.c_str());
     // A process that removes a pool removes its name under this lock.
     struct stat named {};
     if (lstat(path, &named) == 0 && is_file(descriptor, named.st_dev, named.st_ino)) return lock;

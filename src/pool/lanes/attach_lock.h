@@ -26,14 +26,15 @@ class AttachLock {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
-  friend Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown);
+  friend Result<AttachLock> lock_attach(const std::string& lock_path,
+                                        const std::string& path_for_messages);
   explicit AttachLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_ = -1;
 };
 
 // Waits for the lock of the file that has this name. ENOENT: there is none, or it was removed
-// meanwhile. `shown`: the path for messages.
-Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& shown);
+// meanwhile.
+Result<AttachLock> lock_attach(const std::string& lock_path, const std::string& path_for_messages);
 // Waits for a pool's lock. ENOENT also if another pool has the name now: this one has been removed
 // since it was opened.
 Result<AttachLock> lock_attach(const Pool& pool);

@@ -12,8 +12,8 @@ namespace cairn::pool {
 // that is about to be born). EBUSY: no lane is free.
 Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
                            int descriptor = -1);
-// Does the same with a lock that a descriptor keeps across exec, for a process that has a lane
-// already and is about to execute another program.
+// Takes a free lane for a process that has a lane already and is about to execute another program.
+// A descriptor keeps the lane's lock across exec.
 Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 
 // The way in which a lane's liveness lock is held.

@@ -13,7 +13,7 @@ void recover_if_dead(Pool& pool, uint32_t lane);
 
 // Calls recover_if_dead() for every lane that is attached.
 void recover_the_dead(Pool& pool);
-// Does the same with a descriptor of the lock file.
+// Recovers all dead lanes with a descriptor of the lock file.
 void recover_the_dead(Pool& pool, int descriptor);
 
 // Recovers the lane; the caller holds its liveness lock.

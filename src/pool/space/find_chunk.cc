@@ -45,20 +45,20 @@ bool find_open(Pool& pool, LocalSeat& seat, uint32_t s, Need need, bool whole, u
   return false;
 }
 
-enum class Opening : uint8_t { opened, taken, medium_full };
+enum class ChunkOpening : uint8_t { opened, taken, medium_full };
 
 // Opens an untouched chunk for this process. `taken`: another process was faster.
-Opening open_ours(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, Status* why) {
+ChunkOpening open_ours(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, Status* why) {
   Chunk& chunk = pool.segment[c.segment]->chunk[c.chunk];
-  if (is_open(chunk) || !try_acquire(pool, seat, chunk.owner)) return Opening::taken;
+  if (is_open(chunk) || !try_acquire(pool, seat, chunk.owner)) return ChunkOpening::taken;
   if (Status status = open_chunk(pool, c.segment, c.chunk); !status.ok()) {
     release(pool, chunk.owner);
     *why = status;
-    return Opening::medium_full;
+    return ChunkOpening::medium_full;
   }
-  if (has_free(chunk, reserved_bits(pool, c, need))) return Opening::opened;
+  if (has_free(chunk, reserved_bits(pool, c, need))) return ChunkOpening::opened;
   release(pool, chunk.owner);
-  return Opening::taken;
+  return ChunkOpening::taken;
 }
 
 // Opens the next untouched chunk, from `c` on.
@@ -67,12 +67,12 @@ bool find_untouched(Pool& pool, LocalSeat& seat, uint32_t s, uint64_t c, Need ne
   Segment& segment = *pool.segment[s];
   for (; c < segment.chunks; ++c) {
     switch (open_ours(pool, seat, {s, c}, need, why)) {
-      case Opening::opened:
+      case ChunkOpening::opened:
         *found = {s, c};
         return true;
-      case Opening::taken:
+      case ChunkOpening::taken:
         break;
-      case Opening::medium_full:
+      case ChunkOpening::medium_full:
         return false;  // open chunks elsewhere may still have room
     }
   }
@@ -85,10 +85,10 @@ bool find_released(Pool& pool, LocalSeat& seat, uint32_t s, Need need, ChunkRef*
   Segment& segment = *pool.segment[s];
   for (uint64_t c = next_released(segment, first_chunk(segment)); c != no_chunk;
        c = next_released(segment, c + 1)) {
-    const Opening opening = open_ours(pool, seat, {s, c}, need, why);
-    if (opening == Opening::medium_full) return false;
+    const ChunkOpening opening = open_ours(pool, seat, {s, c}, need, why);
+    if (opening == ChunkOpening::medium_full) return false;
     if (is_open(segment.chunk[c])) forget_released(segment, c);
-    if (opening != Opening::opened) continue;
+    if (opening != ChunkOpening::opened) continue;
     *found = {s, c};
     return true;
   }

@@ -212,7 +212,7 @@ Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request) 
   return fail(ENOSPC, "pool %s is full", pool.path.c_str());
 }
 
-void settle(Pool& pool, LocalSeat& seat, const BlockRun& run) {
+void clear_in_flight(Pool& pool, LocalSeat& seat, const BlockRun& run) {
   pool.store(seat.words->in_flight[run.slot].run, 0);
 }
 

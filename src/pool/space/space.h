@@ -30,14 +30,14 @@ struct BlockRequest {
 };
 
 // Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: no block is left, also
-// after reclaiming. The caller publishes them and calls settle(), or gives them back.
+// after reclaiming. The caller publishes them, or gives them back, and calls clear_in_flight().
 Result<BlockRun> take(Pool& pool, LocalSeat& seat, const BlockRequest& request);
-// Frees the slot: the run (or what is left of it) is published, or the rest given back.
-void settle(Pool& pool, LocalSeat& seat, const BlockRun& run);
+// Frees the in-flight slot of a run. Each of its blocks must be published or given back.
+void clear_in_flight(Pool& pool, LocalSeat& seat, const BlockRun& run);
 // Frees `count` contiguous published blocks, whose entries begin at `entries` (null: the caller has
 // cleared the only words that named them): clears the entries, then the records. Kill-safe.
 void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries);
-// Does the same for a 2 MiB leaf: 512 blocks, one entry.
+// Frees a published 2 MiB leaf: 512 blocks, one entry. Kill-safe.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
 struct Usage {

@@ -38,17 +38,17 @@ Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map) {
   return fail(EBUSY, "it is being truncated; drain again when that has ended");
 }
 
-bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool is_drained(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                 const file::Map& map) {
   return listed.has_lower && !where.fresh && change_time(fs, map) == map.inode->drained.load();
 }
 
-bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map) {
+bool is_at_home(const DrainDirectory& where, const file::Listed& listed, const file::Map& map) {
   return listed.has_lower && map.inode->lower_parent.load() == where.inode &&
          (map.inode->lower_unit.load() & ~unit_is_new) == unit_of(listed) + 1;
 }
 
-bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool is_left_out(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map) {
   if (drain_mode_in(fs, map, where.mode) != DrainMode::never) return false;
   const bool has_moved = map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map);
@@ -59,7 +59,7 @@ bool is_new_in_lower(const file::Map& map) {
   return (map.inode->lower_unit.load() & unit_is_new) != 0;
 }
 
-void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
+void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::string& text,
               const file::Map& map, bool is_new) {
   auto name = file::make_name(text.data(), text.size());
   pool::SeatGuard seat(fs.pool);
@@ -78,7 +78,7 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
   fs.pool.fence().ignore();  // a later fence, on which something depends, returns the error
 }
 
-bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool still_names(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map) {
   auto name = file::make_name(listed.name, listed.length);
   pool::SeatGuard seat(fs.pool);
@@ -131,7 +131,7 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   return failed == ESTALE || failed == ENOENT ? 0 : until;
 }
 
-Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+Result<InLower> try_to_look(const KnownCover& known, int directory, const file::Listed& listed,
                             sys::FileStat* st) {
   const int64_t result = sys::lstatat(directory, listed.name, st);
   if (result == -ENOENT || result == -ENOTDIR) return InLower::nothing;
@@ -140,7 +140,8 @@ Result<InLower> try_to_look(const Known& known, int directory, const file::Liste
   return is_remembered(known, listed.lower, *st) ? InLower::remembered : InLower::other;
 }
 
-InLower look(const Known& known, int directory, const file::Listed& listed, sys::FileStat* st) {
+InLower look(const KnownCover& known, int directory, const file::Listed& listed,
+             sys::FileStat* st) {
   auto found = try_to_look(known, directory, listed, st);
   return found.ok() ? *found : InLower::other;
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "file/namespace/names.h"
-#include "tier/changes/where.h"
+#include "tier/changes/drain_directory.h"
 #include "tier/lower/lower.h"
 #include "tier/system/listing.h"
 
@@ -20,19 +20,19 @@ uint64_t change_time(file::FileSystem& fs, const file::Map& map);
 // the shape as well. EBUSY: a change has not ended in time.
 Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map);
 // Does lower have the name and its inode unchanged, as far as the pool knows?
-bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool is_drained(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                 const file::Map& map);
 // Does lower have the inode under this name since it was imported or drained?
-bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map);
+bool is_at_home(const DrainDirectory& where, const file::Listed& listed, const file::Map& map);
 bool is_new_in_lower(const file::Map& map);
-void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
+void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::string& name,
               const file::Map& map, bool is_new);
 // Does the name still lead to the inode that was listed? Called after the ctime was read: while the
 // ctime stays the same, so does the name, because a move or removal changes the ctime.
-bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool still_names(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
-// What the pool said of a file before the first byte of it was copied to lower.
+// The state of a file in the pool before its first byte was copied to lower.
 struct CopiedFrom {
   uint64_t change_time = 0;
   uint64_t drained = 0;  // Inode::drained
@@ -48,7 +48,7 @@ void set_drained_as_of(file::FileSystem& fs, const file::Map& map, const CopiedF
 // Is a name not drained at all, because its mode is `never`? A file that lower has under another
 // name is drained once more, so that a move loses nothing. A directory with that mode that lower
 // lacks is not made there for its own sake.
-bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+bool is_left_out(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map);
 // Waits until the clock that stamps changes has moved on, so that later changes get a later time.
 // False: it was set back, and they may get the same time.
@@ -63,11 +63,11 @@ bool is_set_back(int64_t since);
 // been moved or removed in the pool, which does not remember it in lower any more.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
-// What lower has under a name: nothing, the file that the pool remembers, or another one.
+// Tells if lower has, under a name, nothing, the file that the pool remembers, or another one.
 enum class InLower : uint8_t { nothing, remembered, other };
-Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+Result<InLower> try_to_look(const KnownCover& known, int directory, const file::Listed& listed,
                             sys::FileStat* st);
-// The same without an error: a file that cannot be looked at counts as `other`, and is left alone.
-InLower look(const Known& known, int directory, const file::Listed& listed, sys::FileStat* st);
+// Looks without an error: a file that cannot be looked at counts as `other`, and is left alone.
+InLower look(const KnownCover& known, int directory, const file::Listed& listed, sys::FileStat* st);
 
 }  // namespace cairn::tier

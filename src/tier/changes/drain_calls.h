@@ -25,7 +25,7 @@ struct DrainReport {
 // WhileRunning says which files a drain leaves to a later one because programs still use them.
 struct WhileRunning {
   uint64_t quiet_ns = 0;                   // drains a file that has not changed for so long
-  bool only_closed = true;                 // and that no process has open, whatever its mode
+  bool only_closed = true;                 // and that no process has open, in any mode
   DrainMode otherwise = DrainMode::close;  // of names that have no mode, nor a directory with one
   // The run has ended: files of mode `exit` are drained as well, quiet and closed or not.
   bool at_end = false;

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "tier/claim/claim_aside.h"
 #include "tier/claim/restore.h"
+#include "tier/claim/temp_claim.h"
 #include "tier/lower/keep_times.h"
 #include "tier/lower/lower.h"
 #include "tier/lower/lower_base.h"
@@ -34,9 +34,9 @@ std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid;
 int64_t publish(int directory, const char* name, const std::string& text,
                 uint64_t* owner = nullptr) {
   const KeepTimes times(directory);
-  const std::string aside = claim_aside_name();
+  const std::string temp_name = temp_claim_name();
   const int64_t opened =
-      sys::openat(directory, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+      sys::openat(directory, temp_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (opened < 0) return opened;
   int64_t result = 0;
   {
@@ -47,11 +47,11 @@ int64_t publish(int directory, const char* name, const std::string& text,
     sys::FileStat st = {};
     if (result == 0 && owner != nullptr && sys::fstat(file.get(), &st) == 0) *owner = st.st_uid;
   }
-  if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
+  if (result == 0) result = sys::linkat(directory, temp_name.c_str(), directory, name);
   // Some file systems have no hard links.
   if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)
-    result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
-  sys::unlinkat(directory, aside.c_str(), 0);
+    result = sys::renameat2(directory, temp_name.c_str(), directory, name, RENAME_NOREPLACE);
+  sys::unlinkat(directory, temp_name.c_str(), 0);
   // A pool may survive a power loss; so must the claim that keeps others out of its directory.
   if (result == 0) result = sys::fsync_directory(directory);
   return result;
@@ -60,11 +60,11 @@ int64_t publish(int directory, const char* name, const std::string& text,
 // Creates a claim in the place of the one that is there, if any.
 int64_t replace(int directory, const char* name, const std::string& text,
                 uint64_t* owner = nullptr) {
-  const std::string aside = claim_aside_name();
-  int64_t result = publish(directory, aside.c_str(), text, owner);
+  const std::string temp_name = temp_claim_name();
+  int64_t result = publish(directory, temp_name.c_str(), text, owner);
   const KeepTimes times(directory);
-  if (result == 0) result = sys::renameat2(directory, aside.c_str(), directory, name, 0);
-  if (result < 0) sys::unlinkat(directory, aside.c_str(), 0);
+  if (result == 0) result = sys::renameat2(directory, temp_name.c_str(), directory, name, 0);
+  if (result < 0) sys::unlinkat(directory, temp_name.c_str(), 0);
   return result == 0 ? sys::fsync_directory(directory) : result;
 }
 
@@ -73,7 +73,7 @@ struct Believed {
   uint64_t owner = no_owner;         // CoverRecord::owner
   uint64_t of_directory = no_owner;  // the directory's owner, where that user's claims count too
   [[nodiscard]] bool has(uint32_t uid) const {
-    return is_believed(uid, owner) || uid == of_directory;
+    return is_trusted_owner(uid, owner) || uid == of_directory;
   }
 };
 
@@ -184,7 +184,8 @@ Status brought_back(int64_t result, const std::string& directory) {
                     : Status();
 }
 
-// Of the file that has the claim's name: "user N", or "an unknown user". For messages only.
+// Names the owner of the file that has the claim's name: "user N", or "an unknown user". For
+// messages only.
 std::string user_of_name(const std::string& directory) {
   sys::FileStat st = {};
   const sys::Descriptor base(static_cast<int>(lower_base(directory)));
@@ -328,7 +329,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
     if (read == -ENOENT) continue;
     if (read < 0) return unreadable(read, directory);
     const Claim other = claim_of(text);
-    const bool believed = is_believed(uid, request.owner);
+    const bool believed = is_trusted_owner(uid, request.owner);
     const auto adopt_token = [&]() -> Status {
       if (!believed || other.token.empty() || other.token == own.token ||
           other.token == request.foreign)

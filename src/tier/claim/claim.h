@@ -6,8 +6,7 @@
 // the pool, no run is under way in the directory, and all changes in it are drained.
 //
 // A claim also holds the token of the cover, which identifies the directory (same_directory.h).
-// Claims that join another one take over its token, so that all covers of a directory have the
-// same.
+// Claims that join another one take over its token, so all covers of a directory have one token.
 #pragma once
 
 #include <functional>
@@ -39,7 +38,7 @@ struct ClaimRequest {
 struct ClaimTaken {
   std::string token;
   uint64_t owner = no_owner;  // of the claim that this pool has in the directory
-  // Nobody can write to the directory, on this host and as this user: there is no claim in it.
+  // This user cannot write to the directory on this host, so there is no claim in it.
   bool is_unwritable = false;
 };
 Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
@@ -59,7 +58,7 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
 // of its name does not.
 bool is_claimed(const std::string& directory);
 // Has a directory above one that is to be covered a claim that counts: of the user, of root, or of
-// that directory's owner? Other users' claims there do not keep anybody out below.
+// that directory's owner? Other users' claims there do not count below.
 bool is_claimed_above(const std::string& directory);
 // The claims of other pools, mostly on other hosts, that are not void. These pools may hold changes
 // of the directory, or are in use now.

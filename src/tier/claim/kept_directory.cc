@@ -27,7 +27,7 @@ std::string text_of(const Mark& mark) { return "pool:" + mark.pool + ":" + mark.
 int64_t read_mark(int kept, uint64_t owner, Mark* mark) {
   sys::FileStat st = {};
   if (const int64_t result = sys::lstatat(kept, kept_mark, &st); result < 0) return result;
-  if (!S_ISLNK(st.st_mode) || !is_believed(st.st_uid, owner)) return -ENOENT;
+  if (!S_ISLNK(st.st_mode) || !is_trusted_owner(st.st_uid, owner)) return -ENOENT;
   std::string text;
   if (const int64_t result = sys::read_link(kept, kept_mark, &text); result < 0) return result;
   const size_t pool = text.find(':');

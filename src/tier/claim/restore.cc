@@ -17,7 +17,7 @@
 namespace cairn::tier {
 namespace {
 
-struct Kept {
+struct KeptFile {
   // The kept directory that was looked at, even if another one has its name by now.
   std::shared_ptr<sys::Descriptor> directory;
   std::string name;    // in the kept directory
@@ -25,7 +25,7 @@ struct Kept {
   uint64_t time = 0;   // when a drain displaced it
 };
 
-int64_t read_origin(int kept, const std::string& name, Kept* item) {
+int64_t read_origin(int kept, const std::string& name, KeptFile* item) {
   constexpr size_t longest = 4096;
   const int64_t fd = sys::openat(kept, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return fd;
@@ -41,14 +41,14 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
   return n < 0 ? n : 0;
 }
 
-int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<Kept>* found) {
+int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<KeptFile>* found) {
   std::vector<sys::DirectoryEntry> entries;
   int64_t result = list_of(kept->get(), &entries);
   if (result < 0) return result;
   int64_t first_error = 0;
   for (const sys::DirectoryEntry& entry : entries) {
     if (!is_origin(entry.name)) continue;
-    Kept item = {kept, entry.name.substr(std::strlen(origin_prefix)), "", 0};
+    KeptFile item = {kept, entry.name.substr(std::strlen(origin_prefix)), "", 0};
     result = read_origin(kept->get(), entry.name, &item);
     if (result < 0 && result != -ENOENT && first_error == 0) first_error = result;
     if (result == 0) found->push_back(std::move(item));
@@ -72,7 +72,7 @@ int64_t open_parent(int above, const std::string& path, sys::Descriptor* parent,
   return fd;
 }
 
-int64_t restore(int above, const Kept& item) {
+int64_t restore(int above, const KeptFile& item) {
   sys::Descriptor parent;
   std::string name;
   int64_t result = open_parent(above, item.origin, &parent, &name);
@@ -95,7 +95,7 @@ int64_t restore(int directory, uint64_t owner) {
   std::vector<sys::DirectoryEntry> entries;
   if (const int64_t result = list_of(directory, &entries); result < 0) return result;
   std::vector<std::shared_ptr<sys::Descriptor>> places;
-  std::vector<Kept> found;
+  std::vector<KeptFile> found;
   int64_t first_error = 0;
   for (const sys::DirectoryEntry& entry : entries) {
     if (entry.name.rfind(drain_prefix, 0) != 0) continue;
@@ -110,11 +110,11 @@ int64_t restore(int directory, uint64_t owner) {
   }
   if (found.empty()) return first_error;
   // Restores a directory before the files in it, and of several files of one name the newest.
-  std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
+  std::sort(found.begin(), found.end(), [](const KeptFile& a, const KeptFile& b) {
     return a.origin.size() != b.origin.size() ? a.origin.size() < b.origin.size() : a.time > b.time;
   });
   const KeepTimes times(directory);
-  for (const Kept& item : found)
+  for (const KeptFile& item : found)
     if (const int64_t result = restore(directory, item); first_error == 0) first_error = result;
   // Removes kept directories that are empty now.
   for (const auto& place : places) remove_kept_directory(directory, owner, place->get());

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "tier/changes/kept.h"
+#include "tier/changes/undrained_summary.h"
 #include "tier/claim/claim.h"
 #include "tier/cover/cover_state.h"
 #include "tier/cover/make_cover.h"
@@ -22,7 +22,7 @@ Result<bool> may_be_covered(const CoverRecord& record, int directory, const std:
   sys::FileStat st = {};
   if (const int64_t result = sys::fstat(directory, &st); result < 0)
     return sys::failed(result, "stat", path);
-  return record.directory_owner == no_owner || is_believed(st.st_uid, record.directory_owner);
+  return record.directory_owner == no_owner || is_trusted_owner(st.st_uid, record.directory_owner);
 }
 
 Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& record, int directory,
@@ -58,7 +58,7 @@ bool is_another(Covered found) {
 }
 
 Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found) {
-  CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, cover_name(path)));
+  CAIRN_TRY_ASSIGN(undrained, summarize_undrained(fs, cover_name(path)));
   return fail(ESTALE, "%s: %s; the pool %s keeps what was never drained to the covered one: %s",
               path.c_str(),
               found == Covered::gone ? "the covered directory is gone"
@@ -66,7 +66,7 @@ Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found
                   ? "this path leads to a directory other than the covered one, with a copy of its "
                     "claim (to put it in the place of the covered one, drain to it with --to)"
                   : "this path leads to a directory other than the covered one",
-              fs.pool.path.c_str(), text_of(kept).c_str());
+              fs.pool.path.c_str(), describe_undrained(undrained).c_str());
 }
 
 void tell_claimed_again(Covered found, const std::string& path, const Notice& notice) {

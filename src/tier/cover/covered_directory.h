@@ -11,10 +11,10 @@
 
 namespace cairn::tier {
 
-// Whether the path of a cover still leads to the covered directory.
+// Tells to what the path of a cover leads now.
 enum class Covered : uint8_t {
-  same,
-  unclaimed,  // the same, but its claim is missing
+  same,       // the covered directory
+  unclaimed,  // the covered directory, whose claim is missing
   unknown,    // the cover is of an earlier version, and there is no claim
   other,      // another directory
   gone,       // no directory

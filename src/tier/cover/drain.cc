@@ -7,22 +7,24 @@
 
 #include "file/namespace/tree.h"
 #include "tier/changes/changes.h"
-#include "tier/claim/claim_aside.h"
 #include "tier/claim/claim_text.h"
+#include "tier/claim/temp_claim.h"
 #include "tier/cover/covered_directory.h"
 #include "tier/drain/drain_directory.h"
 #include "tier/drain/drain_file.h"
 #include "tier/drain/drain_link.h"
-#include "tier/drain/drain_together.h"
 #include "tier/drain/finish.h"
 #include "tier/drain/plan.h"
+#include "tier/drain/small_file_batch.h"
 #include "tier/lower/beneath.h"
 #include "tier/record/journal.h"
 #include "tier/record/locate.h"
 #include "tier/record/record.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/moved_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/reporting.h"
 #include "tier/replace/while_running.h"
 #include "tier/system/listing.h"
 
@@ -30,28 +32,28 @@ namespace cairn::tier {
 namespace {
 
 // Is there a file below this directory of the pool that this drain may write while a run goes on?
-Result<bool> has_work(DrainState& state, const Where& top) {
+Result<bool> has_work(DrainState& state, const DrainDirectory& top) {
   return any_name(state.fs, top, false,
-                  [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+                  [&](const DrainDirectory& where, const file::Listed& listed, file::Inode* inode) {
                     if (inode == nullptr || S_ISDIR(inode->mode.load())) return false;
                     const file::Map map{inode, listed.inode};
                     return !is_left_out(state.fs, where, listed, map) &&
-                           !state.is_left_to_later(drain_mode_in(state.fs, map, where.mode)) &&
+                           !is_left_to_later(state, drain_mode_in(state.fs, map, where.mode)) &&
                            !is_drained(state.fs, where, listed, map);
                   });
 }
 
 // Can a directory that lower lacks be left out, because nothing below it is to be written now, or
 // at all? Otherwise lower would get a tree of empty directories.
-bool needs_no_place(DrainState& state, const Where& where, const file::Listed& listed,
+bool needs_no_place(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                     const file::Map& map) {
   const DrainMode mode = drain_mode_in(state.fs, map, where.mode);
-  const Where below{listed.inode, map, "", false, {}, mode};
-  if (state.is_left_to_later(mode)) {
+  const DrainDirectory below{listed.inode, map, "", false, {}, mode};
+  if (is_left_to_later(state, mode)) {
     auto work = has_work(state, below);
     if (!work.ok() || *work) return false;  // the walk reports what cannot be listed
-    state.postponed.insert(listed.inode);
-    state.waiting.insert(where.inode);
+    state.postponed_inodes.insert(listed.inode);
+    state.dirs_with_postponed.insert(where.inode);
     return true;
   }
   if (listed.has_lower || !is_left_out(state.fs, where, listed, map)) return false;
@@ -71,40 +73,40 @@ bool make_again(const DrainName& item, std::optional<file::Witness>* witness) {
                                     {},
                                     drain_mode_in(item.state.fs, item.map, item.where.mode)});
   if (!needed.ok()) {
-    item.state.failed(item.where.path + "/" + name_of(item.listed), needed.status());
+    report_failed(item.state, item.where.path + "/" + name_of(item.listed), needed.status());
     return false;
   }
   return *needed && drain_directory(item, witness);
 }
 
-void create_in(DrainState& state, const Where& where, file::Tree* tree,
-               std::vector<Where>* directories) {
+void create_in(DrainState& state, const DrainDirectory& where, file::Tree* tree,
+               std::vector<DrainDirectory>* directories) {
   LowerDirectory lower(state, where);
-  Together together(state, where, lower);
+  SmallFileBatch batch(state, where, lower);
   const Status status =
       for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
         if (state.cancelled) return Status(ECANCELED);
-        if (!state.is_asked_for(listed.inode)) return Status();
+        if (!is_asked_for(state, listed.inode)) return Status();
         auto inode = file::live_inode(state.fs, listed.inode);
         if (!inode.ok()) return Status();  // it was removed meanwhile
         const file::Map map{*inode, listed.inode};
         const bool at_top = where.inode == state.top.inode;
         if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
-          state.failed(where.path + "/" + name_of(listed),
-                       fail(EINVAL, "the name is reserved for Cairn"));
+          report_failed(state, where.path + "/" + name_of(listed),
+                        fail(EINVAL, "the name is reserved for Cairn"));
           return Status();
         }
         if (!S_ISDIR((*inode)->mode.load())) {
           if (is_left_out(state.fs, where, listed, map) || is_postponed(state, where, listed, map))
             return Status();
-          if (Together::suits(state.fs, where, listed, map))
-            together.add(listed, map);
+          if (SmallFileBatch::suits(state.fs, where, listed, map))
+            batch.add(listed, map);
           else
             drain_name({state, where, lower, listed, map});
           return Status();
         }
         if (const Status entered = tree->enter(where.map, listed); !entered.ok()) {
-          state.failed(where.path + "/" + name_of(listed), entered);
+          report_failed(state, where.path + "/" + name_of(listed), entered);
           return Status();
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
@@ -115,14 +117,14 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
             state.old_paths.count(listed.inode) == 0)
           note_old_path(state, where, listed, map);
         if (fresh && needs_no_place(state, where, listed, map)) {
-          state.skipped.insert(listed.inode);
+          state.skipped_dirs.insert(listed.inode);
           return Status();
         }
         if (fresh && !drain_directory({state, where, lower, listed, map}, &witness)) {
-          state.skipped.insert(listed.inode);
+          state.skipped_dirs.insert(listed.inode);
           return Status();
         }
-        if (state.gone.count(listed.inode) != 0 &&
+        if (state.removed_dirs.count(listed.inode) != 0 &&
             !make_again({state, where, lower, listed, map}, &witness))
           return Status();
         // No process has listed a lazy directory, so nothing was changed below it.
@@ -132,19 +134,19 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
                                   state.old_paths.count(listed.inode) != 0});
         return Status();
       });
-  if (!status.ok() && !state.cancelled) state.failed(where.path, status);
-  together.drain();
+  if (!status.ok() && !state.cancelled) report_failed(state, where.path, status);
+  batch.drain();
   if (Status synced = lower.sync(); !synced.ok()) {
     for (auto& [number, linked] : state.linked) linked.is_complete = false;
-    state.failed(where.path, synced);
+    report_failed(state, where.path, synced);
   }
 }
 
-void create(DrainState& state, const Where& top) {
-  std::vector<Where> directories = {top};
+void create(DrainState& state, const DrainDirectory& top) {
+  std::vector<DrainDirectory> directories = {top};
   file::Tree tree(state.fs, top.inode);
   while (!directories.empty() && !state.cancelled) {
-    const Where where = std::move(directories.back());
+    const DrainDirectory where = std::move(directories.back());
     directories.pop_back();
     create_in(state, where, &tree, &directories);
   }
@@ -152,7 +154,7 @@ void create(DrainState& state, const Where& top) {
 
 // A name that no other drain of the same directory uses. It holds the host, so that files which
 // drains leave behind can be told apart.
-std::string aside_name(const file::FileSystem& fs) {
+std::string new_temp_name(const file::FileSystem& fs) {
   return std::string(drain_prefix) + cover_name(own_claim(fs, "").host).substr(0, 8) + "-" +
          sys::random_name();
 }
@@ -174,7 +176,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);
   if (!inode.ok()) return inode.status();
-  const Where top = top_of(fs, {*inode, cover.top}, cover.path);
+  const DrainDirectory top = top_of(fs, {*inode, cover.top}, cover.path);
   DrainState state(cover, top, **known, calls, *report);
   CAIRN_TRY_ASSIGN(covered, open_covered(cover));
   if (!covered.directory.ok()) return Status();  // the directory is gone; nothing is to be drained
@@ -182,7 +184,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   state.top_rights = covered.directory_rights;
   state.beneath = Beneath(std::move(covered.directory), cover.path);
   remove_claims_left(state.beneath.fd());
-  state.aside = aside_name(fs);
+  state.temp_name = new_temp_name(fs);
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
   state.links_until = state.journal.links_until();
   CAIRN_TRY(recover_journal(state));
@@ -190,7 +192,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   // While programs run, drain_file.cc checks the room for each file, and writes those that fit.
-  if (!state.leaves_busy_files()) CAIRN_TRY(choose_what_fits(&state, &plan));
+  if (!leaves_busy_files(state)) CAIRN_TRY(choose_what_fits(&state, &plan));
   state.total = plan.bytes;
   CAIRN_TRY(state.journal.begin_drain(state.begun));
   create(state, top);
@@ -200,7 +202,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   }
   CAIRN_TRY(state.journal.clear());
   if (state.cancelled) return fail(ECANCELED, "draining %s was stopped", cover.path.c_str());
-  if (state.clean_so_far()) return Status();
+  if (is_clean_so_far(state)) return Status();
   return fail(state.out_of_space ? ENOSPC : EIO,
               "%s: %llu files could not be drained, %llu changed there outside Cairn%s",
               cover.path.c_str(), static_cast<unsigned long long>(report->failed),

@@ -3,7 +3,7 @@
 // Three walks over the cover's tree in the pool:
 //   plan     how many bytes are to be written, and whether lower has room for them; nothing is
 //            changed
-//   create   directories are made, files written aside, compared and renamed to their names
+//   create   directories are made, files written under temporary names, compared and renamed
 //   finish   from the leaves up: what was removed in the pool is removed in lower (only if
 //            everything could be created and no name has changed since the plan, so that a moved
 //            file is never nowhere), then directories get their modes and times

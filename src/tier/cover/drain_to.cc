@@ -37,7 +37,7 @@ namespace {
 constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
 
 // A directory of the pool that the walk is in.
-struct Level {
+struct WrittenDirectory {
   file::Map map;
   std::string below;         // its path below the top, "" or with a slash at its end
   sys::FileStat there = {};  // the directory that it is written to
@@ -47,17 +47,17 @@ struct Level {
 };
 
 // The first name that was written of a file with several names.
-struct Written {
+struct FirstName {
   std::string path;
   sys::FileStat there;
 };
 
-class Writer {
+class ElsewhereWriter {
  public:
   // `total`: bytes that are to be written, as far as that is known.
   // `owner`: CoverRecord::owner.
-  Writer(Cover& cover, uint64_t owner, uint64_t total, const DrainCalls& calls,
-         DrainToReport& report)
+  ElsewhereWriter(Cover& cover, uint64_t owner, uint64_t total, const DrainCalls& calls,
+                  DrainToReport& report)
       : fs_(*cover.fs),
         cover_(cover),
         owner_(owner),
@@ -67,7 +67,7 @@ class Writer {
     // Each attempt of this pool uses this name. If one is killed, the next one replaces the file
     // that it left.
     const Claim own = own_claim(fs_, "");
-    aside_ =
+    temp_name_ =
         drain_prefix + cover_name(own.host).substr(0, 8) + "-" + cover.name + cover_name(own.uuid);
   }
 
@@ -78,14 +78,14 @@ class Writer {
     if (opened < 0) return sys::failed(opened, "open", report_.path);
     beneath_ = Beneath(sys::Descriptor(static_cast<int>(opened)), report_.path);
     keeps_birth_ = sys::keeps_birth(beneath_.fd());
-    std::vector<Level> way;
+    std::vector<WrittenDirectory> way;
     file::Tree tree(fs_, cover_.top);
     way.push_back({{*top, cover_.top}, ""});
     if (const int64_t result = look(beneath_.fd(), &way.back().there); result < 0)
       return sys::failed(result, "stat", report_.path);
     write_names(way.back());
     while (!way.empty() && !cancelled_) {
-      Level& level = way.back();
+      WrittenDirectory& level = way.back();
       if (level.directories.empty()) {
         finish(level);
         way.pop_back();
@@ -95,7 +95,7 @@ class Writer {
       level.directories.pop_back();
       auto inode = file::live_inode(fs_, listed.inode);
       if (!inode.ok()) continue;
-      Level next = {{*inode, listed.inode}, level.below + name_of(listed) + "/"};
+      WrittenDirectory next = {{*inode, listed.inode}, level.below + name_of(listed) + "/"};
       if (const Status entered = tree.enter(level.map, listed); !entered.ok()) {
         failed(path_of(next), entered);
         continue;
@@ -152,7 +152,7 @@ class Writer {
     if (!status.ok()) failed(cover_.path, status);
   }
 
-  [[nodiscard]] std::string path_of(const Level& level) const {
+  [[nodiscard]] std::string path_of(const WrittenDirectory& level) const {
     const std::string path = report_.path + "/" + level.below;
     return path.substr(0, path.size() - 1);
   }
@@ -169,9 +169,9 @@ class Writer {
     return result;
   }
 
-  // Only the user, root, or the file's owner as of the pool can have made it.
+  // The user, root, or the owner that the pool has for the file must have made it.
   [[nodiscard]] bool is_of_ours(const file::Map& map, const sys::FileStat& st) const {
-    return is_believed(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
+    return is_trusted_owner(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
   }
   // May the file's other names become links to it? They may if it gives the rights that the pool
   // says, and no more.
@@ -185,7 +185,7 @@ class Writer {
   // --- directories ---
   // ESTALE: another directory has its place by now. Other users may be able to exchange it, and
   // must not get the files.
-  Result<sys::Descriptor> open(const Level& level) const {
+  Result<sys::Descriptor> open(const WrittenDirectory& level) const {
     const std::string path = path_of(level);
     const int64_t opened = beneath_.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (opened < 0) return sys::failed(opened, "open", path);
@@ -198,7 +198,7 @@ class Writer {
     return directory;
   }
 
-  void write_names(Level& level) {
+  void write_names(WrittenDirectory& level) {
     const std::string path = path_of(level);
     const auto directory = open(level);
     if (!directory.ok()) return failed(path, directory.status());
@@ -225,7 +225,7 @@ class Writer {
 
   // Makes sure that the other directory has this directory. False: it has not, and a report was
   // made.
-  bool make(Level& above, const file::Listed& listed, Level* level) {
+  bool make(WrittenDirectory& above, const file::Listed& listed, WrittenDirectory* level) {
     const std::string path = path_of(*level);
     const auto directory = open(above);
     if (!directory.ok()) {
@@ -259,7 +259,7 @@ class Writer {
       conflict(path);
       return false;
     }
-    if (made == 0 && !is_believed(above.there.st_uid, owner_)) drop_access_lists(there.get());
+    if (made == 0 && !is_trusted_owner(above.there.st_uid, owner_)) drop_access_lists(there.get());
     level->there = st;
     level->made = made == 0 || (st.st_mode & 01777) == unfinished_mode;
     above.touched = above.touched || made == 0;
@@ -268,7 +268,7 @@ class Writer {
   }
 
   // Gives a new directory its owner, mode and times, and makes names durable.
-  void finish(const Level& level) {
+  void finish(const WrittenDirectory& level) {
     if (!level.made && !level.touched) return;
     const std::string path = path_of(level);
     const auto directory = open(level);
@@ -283,7 +283,8 @@ class Writer {
   }
 
   // --- files, links and special files ---
-  void write_name(Level& level, int directory, const file::Listed& listed, const file::Map& map) {
+  void write_name(WrittenDirectory& level, int directory, const file::Listed& listed,
+                  const file::Map& map) {
     const std::string path = path_of(level) + "/" + name_of(listed);
     const auto first = linked_.find(map.number);
     if (first != linked_.end() && link_to(first->second, directory, listed.name)) {
@@ -309,10 +310,10 @@ class Writer {
     }
     const bool is_written = looked < 0 && S_ISREG(st.st_mode);  // `st` is of the file itself
     if (map.inode->links.load() > 1 && (is_written || may_be_linked(map, st)))
-      linked_.emplace(map.number, Written{path, st});
+      linked_.emplace(map.number, FirstName{path, st});
   }
 
-  [[nodiscard]] bool link_to(const Written& first, int directory, const char* name) const {
+  [[nodiscard]] bool link_to(const FirstName& first, int directory, const char* name) const {
     const int64_t opened = beneath_.open(first.path, O_PATH | O_NOFOLLOW);
     if (opened < 0) return false;
     const sys::Descriptor file(static_cast<int>(opened));
@@ -322,28 +323,28 @@ class Writer {
   }
 
   // `*st`: of the file that was written.
-  Status write_new(const Level& level, int directory, const file::Listed& listed,
+  Status write_new(const WrittenDirectory& level, int directory, const file::Listed& listed,
                    const file::Map& map, const std::string& path, sys::FileStat* st) {
     // Another user's directory could give new files a list that lets others in.
-    const NewFileList list{is_believed(level.there.st_uid, owner_), ""};
+    const NewFileList list{is_trusted_owner(level.there.st_uid, owner_), ""};
     // A drain that was killed may have left a file of this name. If it cannot be removed, another
     // user has the name.
-    const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
+    const int64_t removed = sys::unlinkat(directory, temp_name_.c_str(), 0);
     if (removed < 0 && removed != -ENOENT)
-      aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
+      temp_name_ = temp_name_.substr(0, temp_name_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
     Status status = S_ISREG(wanted.mode)
-                        ? write_regular({directory, aside_, path, list}, map, wanted, st)
-                        : make_special(fs_, map, wanted, {directory, aside_, path, list});
+                        ? write_regular({directory, temp_name_, path, list}, map, wanted, st)
+                        : make_special(fs_, map, wanted, {directory, temp_name_, path, list});
     if (status.ok() && !S_ISREG(wanted.mode)) {
-      const int64_t result = sys::lstatat(directory, aside_.c_str(), st);
+      const int64_t result = sys::lstatat(directory, temp_name_.c_str(), st);
       if (result < 0) status = sys::failed(result, "stat", path);
     }
     if (status.ok()) {
-      const int64_t result = rename_to_free(directory, aside_, directory, listed.name);
+      const int64_t result = rename_to_free(directory, temp_name_, directory, listed.name);
       if (result < 0) status = sys::failed(result, "rename", path);
     }
-    if (!status.ok()) sys::unlinkat(directory, aside_.c_str(), 0);
+    if (!status.ok()) sys::unlinkat(directory, temp_name_.c_str(), 0);
     return status;
   }
 
@@ -411,10 +412,10 @@ class Writer {
   DrainToReport& report_;
   uint64_t total_;
   uint64_t done_ = 0;
-  std::string aside_;
-  Beneath beneath_;                     // the other directory
-  bool keeps_birth_ = true;             // of the file system
-  std::map<uint64_t, Written> linked_;  // files with several names
+  std::string temp_name_;
+  Beneath beneath_;                       // the other directory
+  bool keeps_birth_ = true;               // of the file system
+  std::map<uint64_t, FirstName> linked_;  // files with several names
   bool cancelled_ = false;
   bool out_of_space_ = false;
 };
@@ -457,7 +458,7 @@ Status drain_to(Cover& cover, const DrainCalls& calls, DrainToReport* report) {
                 cover.path.c_str());
   CAIRN_TRY_ASSIGN(undrained, undrained_data(fs, cover.top));
   CAIRN_TRY_ASSIGN(record, read_record(fs, cover.covers, cover.name));
-  return Writer(cover, record.owner, undrained.bytes, calls, *report).write();
+  return ElsewhereWriter(cover, record.owner, undrained.bytes, calls, *report).write();
 }
 
 }  // namespace cairn::tier

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "tier/changes/kept.h"
+#include "tier/changes/undrained_summary.h"
 #include "tier/claim/claim.h"
 #include "tier/cover/cover_state.h"
 #include "tier/cover/covered_directory.h"
@@ -93,12 +93,12 @@ Status look_for_moved(file::FileSystem& fs, const std::string& path, const Notic
   const std::string name = cover_name(other.path);
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, name));
   if (!state.all_drained) {
-    CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, name));
+    CAIRN_TRY_ASSIGN(undrained, summarize_undrained(fs, name));
     return fail(EEXIST,
                 "%s: it was covered as %s, and `cairn drain %s --to %s` writes what the pool %s "
                 "keeps of it: %s",
                 path.c_str(), other.path.c_str(), other.path.c_str(), path.c_str(),
-                fs.pool.path.c_str(), text_of(kept).c_str());
+                fs.pool.path.c_str(), describe_undrained(undrained).c_str());
   }
   CAIRN_TRY_ASSIGN(all, find_covers(fs, false));
   return leave_other(fs, all, other.path, found, notice);

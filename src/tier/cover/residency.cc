@@ -19,22 +19,23 @@ namespace cairn::tier {
 namespace {
 
 // Does lower have the directories above a name, where the pool has them?
-enum class Home : uint8_t { missing, unfinished, there };
+enum class LowerParents : uint8_t { missing, unfinished, there };
 
-Home home_of(file::FileSystem& fs, const CoveredName& name) {
-  Home home = Home::there;
+LowerParents lower_parents_of(file::FileSystem& fs, const CoveredName& name) {
+  LowerParents parents = LowerParents::there;
   for (size_t i = 0; i + 1 < name.way.size(); ++i) {
     auto inode = file::live_inode(fs, name.way[i]);
-    if (!inode.ok() || (*inode)->lower_parent.load() != name.way[i + 1]) return Home::missing;
+    if (!inode.ok() || (*inode)->lower_parent.load() != name.way[i + 1])
+      return LowerParents::missing;
     auto above = file::live_inode(fs, name.way[i + 1]);
-    if (!above.ok()) return Home::missing;
+    if (!above.ok()) return LowerParents::missing;
     const uint64_t unit = (*inode)->lower_unit.load();
-    if ((unit & unit_is_new) != 0) home = Home::unfinished;
+    if ((unit & unit_is_new) != 0) parents = LowerParents::unfinished;
     auto entry = entry_of(fs, {*above, name.way[i + 1]}, unit & ~unit_is_new, name.way[i]);
     if (!entry.ok() || !entry->has_lower || entry->unit + 1 != (unit & ~unit_is_new))
-      return Home::missing;
+      return LowerParents::missing;
   }
-  return home;
+  return parents;
 }
 
 DrainMode mode_from(file::FileSystem& fs, const std::vector<uint64_t>& way) {
@@ -50,7 +51,7 @@ DrainMode mode_from(file::FileSystem& fs, const std::vector<uint64_t>& way) {
 Result<bool> is_not_drained(const Cover& cover, const CoveredName& name) {
   file::FileSystem& fs = *cover.fs;
   CAIRN_TRY_ASSIGN(entry, entry_of(fs, name.directory, name.unit, name.map.number));
-  const bool is_fresh = home_of(fs, name) != Home::there;
+  const bool is_fresh = lower_parents_of(fs, name) != LowerParents::there;
   return is_left_out(
       fs, {name.directory.number, name.directory, "", is_fresh, {}, mode_from(fs, name.way)}, entry,
       name.map);
@@ -82,8 +83,8 @@ Result<bool> is_in_lower(const Cover& cover, const CoveredName& name) {
   if (change_time(fs, name.map) != name.map.inode->drained.load()) return false;
   CAIRN_TRY_ASSIGN(entry, entry_of(fs, name.directory, name.unit, name.map.number));
   if (!entry.has_lower) return false;
-  const Home home = home_of(fs, name);
-  if (home != Home::unfinished) return home == Home::there;
+  const LowerParents parents = lower_parents_of(fs, name);
+  if (parents != LowerParents::unfinished) return parents == LowerParents::there;
   CAIRN_TRY_ASSIGN(known, cover_of_top(fs, cover.top));
   if (known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   CAIRN_TRY_ASSIGN(path, path_in_lower(cover, name, entry));

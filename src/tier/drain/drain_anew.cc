@@ -14,11 +14,13 @@
 
 #include "file/inode/file_system.h"
 #include "tier/drain/plan.h"
-#include "tier/drain/write_aside.h"
+#include "tier/drain/write_temp_file.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/reporting.h"
 #include "tier/replace/while_running.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
@@ -30,7 +32,7 @@ namespace {
 
 constexpr const char* not_beside = "a new file cannot be written beside it";
 
-// What the copy of a file writes.
+// The bytes that a copy of the file writes.
 uint64_t bytes_in(const sys::FileStat& st) {
   return std::min(static_cast<uint64_t>(st.st_size), static_cast<uint64_t>(st.st_blocks) * 512);
 }
@@ -70,42 +72,42 @@ Result<Tried> look_before_copy(const DrainName& item, const LazyFile& old, sys::
 }
 
 // A file without a name, or, on a file system that has none, with the temporary name and mode 0600.
-int64_t make_file(int directory, const std::string& aside, bool* is_named) {
+int64_t make_file(int directory, const std::string& temp_name, bool* is_named) {
   const int64_t made = sys::openat(directory, ".", O_RDWR | O_TMPFILE, 0600);
   *is_named = made == -EOPNOTSUPP || made == -EISDIR || made == -EINVAL || made == -ENOENT;
   if (!*is_named) return made;
-  return sys::openat(directory, aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  return sys::openat(directory, temp_name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 }
 
 Status copy_bytes(DrainState& state, int from, uint64_t size, int to, const std::string& path) {
   if (const int64_t result = sys::ftruncate(to, size); result < 0)
     return sys::failed(result, "truncate", path);
-  CheckedCopy copy(to, path, [&](uint64_t bytes) { return state.advance(bytes); });
+  CheckedCopy copy(to, path, [&](uint64_t bytes) { return report_progress(state, bytes); });
   return copy.within_lower(from, 0, size).status();
 }
 
 Status write_file(const DrainName& item, LazyFile* old, const sys::FileStat& before,
                   int directory) {
   DrainState& state = item.state;
-  Aside& aside = old->aside;
+  TempFile& temp = old->temp;
   const std::string path = item.where.path + "/" + name_of(item.listed);
   CAIRN_TRY(check_room_for(state, item.map.number, bytes_in(before), directory, path));
-  CAIRN_TRY(announce_aside(item, aside));
+  CAIRN_TRY(announce_temp_file(item, temp));
   bool is_named = false;
-  const int64_t made = make_file(directory, aside.name, &is_named);
+  const int64_t made = make_file(directory, temp.name, &is_named);
   if (made < 0) return sys::failed(made, not_beside, path);
-  aside.file = sys::Descriptor(static_cast<int>(made));
-  const int to = aside.file.get();
+  temp.file = sys::Descriptor(static_cast<int>(made));
+  const int to = temp.file.get();
   drop_access_lists(to);  // those that the directory gives to new files
   const uint64_t done = state.done;
   const Status copied =
       copy_bytes(state, old->fd.get(), static_cast<uint64_t>(before.st_size), to, path);
-  aside.copied = state.done - done;
+  temp.copied = state.done - done;
   CAIRN_TRY(copied);
   CAIRN_TRY(set_attributes(state.fs, item.map, old->of_new, to,
                            {.fd = old->fd.get(), .same_bytes = true}, path));
   int64_t result = sys::fsync(to);
-  if (result == 0 && !is_named) result = link_open_file(to, directory, aside.name.c_str());
+  if (result == 0 && !is_named) result = link_open_file(to, directory, temp.name.c_str());
   return result < 0 ? sys::failed(result, not_beside, path) : Status();
 }
 
@@ -123,7 +125,7 @@ Result<Tried> copy_and_take(const DrainName& item, LazyFile* old, const sys::Fil
                             int directory) {
   const Status written = write_file(item, old, before, directory);
   if (!written.ok()) {
-    remove_copy(item.state, directory, old->aside);
+    remove_copy(item.state, directory, old->temp);
     return written;
   }
   const ImportLock lock(item.state.fs, item.map, import_patience_ns(item.state));
@@ -132,8 +134,8 @@ Result<Tried> copy_and_take(const DrainName& item, LazyFile* old, const sys::Fil
     same = pool::no_seat(item.state.fs.pool);
   else if (lock.is_held())
     same = look_after_copy(item, *old, before);
-  if (same.ok() && *same == Tried::done) return take_aside(item, 0, &old->aside);
-  remove_copy(item.state, directory, old->aside);
+  if (same.ok() && *same == Tried::done) return publish_temp_file(item, 0, &old->temp);
+  remove_copy(item.state, directory, old->temp);
   return same;
 }
 

@@ -1,10 +1,12 @@
 // Drains changes of rights by a new file with the bytes of the old one.
 #pragma once
 
-#include "tier/drain/write_aside.h"
+#include "tier/drain/write_temp_file.h"
 #include "tier/lower/import_lock.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/while_running.h"
 
 namespace cairn::tier {
 
@@ -17,13 +19,13 @@ struct LazyFile {
   file::Attributes wanted = {};
   Rights rights = {};            // of `wanted`
   file::Attributes of_new = {};  // of a new file in its place
-  Aside aside;                   // that file
+  TempFile temp;                 // that file
 };
 // How long a drain waits for a process that stages the file. Beside programs that process may wait
 // for room, which only the rest of the drain can make.
 inline uint64_t import_patience_ns(const DrainState& state) {
   constexpr uint64_t patience_ns = 20'000'000;
-  return state.leaves_busy_files() ? patience_ns : ImportLock::forever;
+  return leaves_busy_files(state) ? patience_ns : ImportLock::forever;
 }
 // Writes a new file with the bytes of the one in lower and the attributes of the pool, and gives it
 // the name. Holds the ImportLock for that last step only. ESTALE: the file has changed meanwhile.

@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/remove.h"
 #include "tier/replace/replaced_backup.h"
+#include "tier/replace/reporting.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
@@ -25,7 +28,7 @@ namespace {
 // Notes that lower has nothing under this name. The file system may give the inode number of the
 // removed file to the new directory. If this drain is killed before it notes the new directory, the
 // next one must not take that for the old file.
-void forget(DrainState& state, const Where& where, const file::Listed& listed) {
+void forget(DrainState& state, const DrainDirectory& where, const file::Listed& listed) {
   remember(state, where, name_of(listed), nullptr).ignore();  // the next remember() has the error
 }
 
@@ -63,7 +66,7 @@ bool is_empty(int directory) {
 
 // Removes or displaces what has the directory's name in lower, if it is what the pool remembers
 // there.
-bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
+bool make_way(DrainState& state, const DrainDirectory& where, int fd, const file::Listed& listed,
               const file::Map& map, InLower in_lower, const sys::FileStat& st) {
   const std::string path = where.path + "/" + name_of(listed);
   if (S_ISDIR(st.st_mode)) {
@@ -75,23 +78,23 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
-      state.conflict(where, path,
-                     "replaced in the pool, but its contents changed there; both are kept");
+      report_conflict(state, where, path,
+                      "replaced in the pool, but its contents changed there; both are kept");
     else
-      state.failed(path, status);
+      report_failed(state, path, status);
     return false;
   }
   if (in_lower == InLower::other) {
-    state.conflict(where, path,
-                   "a directory in the pool, something else there that was changed or created "
-                   "outside Cairn; both are kept");
+    report_conflict(state, where, path,
+                    "a directory in the pool, something else there that was changed or created "
+                    "outside Cairn; both are kept");
     return false;
   }
   const bool is_kept =
       is_moved_from(state, where, listed, map) && keep_moved(state, where, fd, listed);
   announce_links(state, st);
   const int64_t result = is_kept ? 0 : sys::unlinkat(fd, listed.name, 0);
-  if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
+  if (result < 0) report_failed(state, path, sys::failed(result, "unlink", path));
   if (result >= 0) forget(state, where, listed);
   return result >= 0;
 }
@@ -107,7 +110,7 @@ std::string octal(uint32_t mode) {
 bool may_be_taken(const DrainState& state, const sys::FileStat& st, const file::Map& map,
                   bool has_names) {
   const file::Attributes wanted = attributes_now(state.fs, map);
-  if (!is_believed(st.st_uid, state.owner) && st.st_uid != wanted.uid) return false;
+  if (!is_trusted_owner(st.st_uid, state.owner) && st.st_uid != wanted.uid) return false;
   if (!has_names || (st.st_mode & 01777) == unfinished_mode) return true;
   constexpr uint32_t of_others = S_IRWXG | S_IRWXO;
   return (wanted.mode & of_others & ~static_cast<uint32_t>(st.st_mode)) == 0;
@@ -127,7 +130,7 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const int64_t opened = item.lower.touch();
   if (opened < 0) {
-    item.state.not_opened(item.where, path, opened);
+    report_not_opened(item.state, item.where, path, opened);
     return false;
   }
   const auto fd = static_cast<int>(opened);
@@ -138,17 +141,17 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
     return false;
   // Lower had something there, and a drain was killed before it noted the removal.
   if (in_lower == InLower::nothing && item.listed.has_lower &&
-      item.state.gone.count(item.map.number) == 0)
+      item.state.removed_dirs.count(item.map.number) == 0)
     forget(item.state, item.where, item.listed);
   const int64_t made = sys::mkdirat(fd, item.listed.name, unfinished_mode);
   if (made < 0 && made != -EEXIST) {
-    item.state.failed(path, sys::failed(made, "mkdir", path));
+    report_failed(item.state, path, sys::failed(made, "mkdir", path));
     return false;
   }
   if (made == 0) ++item.state.report.directories;
   sys::Descriptor there;
   if (const int64_t result = open_made(fd, item.listed, &there, &st); result < 0) {
-    item.state.failed(path, sys::failed(result, "mkdir", path));
+    report_failed(item.state, path, sys::failed(result, "mkdir", path));
     return false;
   }
   // Another directory may have taken the name since the look, or since mkdir.
@@ -160,7 +163,7 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
     const std::string text =
         "a directory of user " + std::to_string(st.st_uid) + " with mode " + octal(st.st_mode) +
         " exists there, created outside Cairn; it stays as it is, and the pool keeps its own";
-    item.state.conflict(item.where, path, text.c_str());
+    report_conflict(item.state, item.where, path, text.c_str());
     return false;
   }
   if (made == 0) give_list(there.get(), item.lower.list_of_new(), true);
@@ -176,15 +179,15 @@ bool drain_directory(const DrainName& item, std::optional<file::Witness>* made_o
     // The directory was removed or renamed in the pool just now. The new one is removed again, if
     // nobody has used it.
     if (made == 0) sys::unlinkat(fd, item.listed.name, AT_REMOVEDIR);
-    if (status.code() != ENOENT) item.state.failed(path, status);
+    if (status.code() != ENOENT) report_failed(item.state, path, status);
     return false;
   }
   *made_one = witness;
   // A directory that somebody removed in lower has its home already, and its names remember what
   // lay in it there.
-  if (item.state.gone.erase(item.map.number) == 0)
+  if (item.state.removed_dirs.erase(item.map.number) == 0)
     set_home(item.state.fs, item.where, name_of(item.listed), item.map, true);
-  if (is_foreign) note_foreign(item.state, item.map.number);
+  if (is_foreign) note_unknown_entry(item.state, item.map.number);
   set_drained(item.state.fs, item.map, 0);  // its mode and times are set when everything is in it
   return true;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 
 namespace cairn::tier {
 

@@ -13,11 +13,13 @@
 #include "tier/drain/drain_link.h"
 #include "tier/drain/drain_moved.h"
 #include "tier/drain/plan.h"
-#include "tier/drain/write_aside.h"
+#include "tier/drain/write_temp_file.h"
 #include "tier/record/attributes.h"
 #include "tier/replace/clear_name.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/reporting.h"
 #include "tier/replace/while_running.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
@@ -26,11 +28,11 @@ namespace cairn::tier {
 namespace {
 
 Tried try_once(const DrainName& item, InLower expected) {
-  Aside aside = new_aside(item, expected);
-  const Tried written = write_aside(item, &aside);
+  TempFile temp = new_temp_file(item, expected);
+  const Tried written = write_temp_file(item, &temp);
   if (written != Tried::done) return written;
-  const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
-  return take_aside(item, synced, &aside);
+  const int64_t synced = temp.file.ok() ? sys::fsync(temp.file.get()) : 0;
+  return publish_temp_file(item, synced, &temp);
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ bool needs_writing(const DrainName& item, InLower* expected) {
   }
   const int64_t fd = item.lower.fd();
   if (fd < 0) {
-    item.state.not_opened(item.where, item.where.path + "/" + name_of(item.listed), fd);
+    report_not_opened(item.state, item.where, item.where.path + "/" + name_of(item.listed), fd);
     return false;
   }
   if (may_be_there &&

@@ -10,14 +10,18 @@
 
 #include "file/inode/attributes.h"
 #include "tier/drain/drain_anew.h"
-#include "tier/drain/write_aside.h"
+#include "tier/drain/write_temp_file.h"
 #include "tier/lower/pool_rights.h"
 #include "tier/lower/unreadable.h"
 #include "tier/record/attributes.h"
 #include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/reporting.h"
+#include "tier/replace/while_running.h"
 #include "tier/system/listing.h"
 
 namespace cairn::tier {
@@ -131,7 +135,7 @@ LazyWay way_for(const DrainState& state, const file::Listed& listed, const sys::
 bool open_remembered(const DrainName& item, const std::string& path, LazyFile* file) {
   const int64_t directory = item.lower.fd();
   if (directory < 0) {
-    item.state.not_opened(item.where, path, directory);
+    report_not_opened(item.state, item.where, path, directory);
     return false;
   }
   int64_t opened = -ESTALE;
@@ -139,9 +143,9 @@ bool open_remembered(const DrainName& item, const std::string& path, LazyFile* f
       InLower::remembered)
     opened = open_any(item.state, static_cast<int>(directory), item.listed, file);
   if (opened == -ESTALE)
-    item.state.conflict(item.where, path, conflict_text);
+    report_conflict(item.state, item.where, path, conflict_text);
   else if (opened < 0)
-    item.state.failed(path, sys::failed(opened, "open", path));
+    report_failed(item.state, path, sys::failed(opened, "open", path));
   else
     file->fd = sys::Descriptor(static_cast<int>(opened));
   return opened >= 0;
@@ -160,7 +164,7 @@ Status note_wanted(const DrainName& item, LazyFile* file) {
     wanted.gid = file->st.st_gid;
   }
   const file::Attributes in_pool = wanted;
-  file->aside.rights = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
+  file->temp.rights = noted_rights(in_pool.uid, in_pool.gid, in_pool.mode);
   wanted = merge_rights(item.listed.lower, file->st, in_pool);
   file->of_new = merge_rights(item.listed.lower, file->st, in_pool, true);
   // A capability acts for the owner that the file had when the program set it.
@@ -179,7 +183,7 @@ Status remember_attributes(const DrainName& item, int fd, uint64_t rights) {
   const Status set = remember(item.state, item.where, name_of(item.listed), &witness);
   if (!set.ok() && set.code() != ENOENT) return set;
   // The end of this drain must not lower that time.
-  uint64_t& newest = item.state.looked[item.where.inode];
+  uint64_t& newest = item.state.unchanged_dirs[item.where.inode];
   newest = std::max(newest, sys::ctime_of(st));
   return raise_newest(item.state.fs, item.where.inode, sys::ctime_of(st));
 }
@@ -188,16 +192,16 @@ Status remember_attributes(const DrainName& item, int fd, uint64_t rights) {
 Tried set_in_place(const DrainName& item, const std::string& path, const LazyFile& file) {
   // The file may be moved meanwhile. The announcement tells a removal of the directory its new
   // times.
-  if (item.state.leaves_busy_files() && announce(item.state.fs, item.where.inode) == 0) {
-    item.state.waiting.insert(item.where.inode);
+  if (leaves_busy_files(item.state) && announce(item.state.fs, item.where.inode) == 0) {
+    item.state.dirs_with_postponed.insert(item.where.inode);
     return Tried::failed;
   }
-  const uint64_t time = file.aside.from.change_time;
+  const uint64_t time = file.temp.from.change_time;
   file::Witness witness = item.listed.lower;
   witness.mtime = file.wanted.mtime;
-  witness.rights = file.aside.rights;
+  witness.rights = file.temp.rights;
   const JournalRecord record{item.where.path,
-                             item.state.aside,
+                             item.state.temp_name,
                              name_of(item.listed),
                              item.where.inode,
                              item.where.map.inode->generation.load(),
@@ -208,11 +212,11 @@ Tried set_in_place(const DrainName& item, const std::string& path, const LazyFil
   Status status = item.state.journal.write(record);
   if (status.ok()) status = apply(item.state, record, item.map, file.wanted, file.fd.get(), path);
   // After a failure too, because the times may have been set.
-  const uint64_t rights = status.ok() ? file.aside.rights : uint64_t{item.listed.lower.rights};
+  const uint64_t rights = status.ok() ? file.temp.rights : uint64_t{item.listed.lower.rights};
   const Status noted = remember_attributes(item, file.fd.get(), rights);
   if (status.ok()) status = noted;
   if (!status.ok()) {
-    item.state.failed(path, status);
+    report_failed(item.state, path, status);
     return Tried::failed;
   }
   set_drained(item.state.fs, item.map, time);
@@ -224,21 +228,22 @@ Tried set_in_place(const DrainName& item, const std::string& path, const LazyFil
 // found.
 Tried find_way(const DrainName& item, const std::string& path, LazyFile* file, LazyWay* way) {
   if (!file::is_lazy(*item.map.inode)) return Tried::staged;
-  file->aside = new_aside(item, InLower::remembered);
-  file->aside.shape = item.map.inode->shape.load();
-  note_before_copy(item, &file->aside);
-  file->aside.mark = wait_for_tick(file->aside.from.change_time);
+  file->temp = new_temp_file(item, InLower::remembered);
+  file->temp.shape = item.map.inode->shape.load();
+  note_before_copy(item, &file->temp);
+  file->temp.mark = wait_for_tick(file->temp.from.change_time);
   if (!still_names(item.state.fs, item.where, item.listed, item.map) ||
       !open_remembered(item, path, file))
     return Tried::failed;
   if (const Status status = note_wanted(item, file); !status.ok()) {
-    item.state.failed(path, status);
+    report_failed(item.state, path, status);
     return Tried::failed;
   }
   *way = way_for(item.state, item.listed, file->st, file->rights);
   if (*way != LazyWay::conflicting) return Tried::done;
   const char* reason = compare(item.state.known, item.listed.lower, file->st).reason;
-  item.state.conflict(item.where, path, (std::string(conflict_text) + ": " + reason).c_str());
+  report_conflict(item.state, item.where, path,
+                  (std::string(conflict_text) + ": " + reason).c_str());
   return Tried::failed;
 }
 
@@ -264,7 +269,7 @@ Tried try_lazy(const DrainName& item, const std::string& path, bool saves_room) 
   {
     const ImportLock lock(item.state.fs, item.map, import_patience_ns(item.state));
     if (!lock.ok()) {
-      item.state.failed(path, pool::no_seat(item.state.fs.pool));
+      report_failed(item.state, path, pool::no_seat(item.state.fs.pool));
       return Tried::failed;
     }
     if (!lock.is_held()) return Tried::again;
@@ -284,9 +289,9 @@ Tried try_lazy(const DrainName& item, const std::string& path, bool saves_room) 
   if (item.state.cancelled) return Tried::failed;
   if (!saves_room && is_refused(tried.code()) && may_stay(file)) return try_lazy(item, path, true);
   if (tried.code() == ESTALE)
-    item.state.conflict(item.where, path, conflict_text);
+    report_conflict(item.state, item.where, path, conflict_text);
   else
-    item.state.failed(path, tried.status());
+    report_failed(item.state, path, tried.status());
   return Tried::failed;
 }
 

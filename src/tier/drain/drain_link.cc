@@ -7,15 +7,18 @@
 
 #include "file/inode/pins.h"
 #include "tier/replace/clear_name.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/publish.h"
+#include "tier/replace/reporting.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
 
 namespace cairn::tier {
 
-void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
+void note_linked(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map, const file::Witness& witness, const CopiedFrom& copied) {
   LinkedFile& linked = state.linked[map.number];
   // The file changed after another name of it was written: the next drain writes that name.
@@ -32,7 +35,7 @@ namespace {
 // A file system may give the inode number of a removed file to the next one, and a user can give
 // that the same size and times, but not the same owner.
 bool may_be_linked(const DrainState& state, const file::Map& map, const sys::FileStat& st) {
-  return is_believed(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
+  return is_trusted_owner(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
 }
 
 bool open_linked(const DrainState& state, const LinkedFile& linked, const file::Map& map,
@@ -60,33 +63,33 @@ bool drain_link(const DrainName& item) {
       !still_names(item.state.fs, item.where, item.listed, item.map) ||
       !open_linked(item.state, linked, item.map, &file, &first))
     return false;
-  Aside aside = new_aside(item, InLower::nothing);
-  aside.mark = false;  // finish_links() does it when all names are written
-  aside.st = first;
-  aside.rights = linked.witness.rights;
+  TempFile temp = new_temp_file(item, InLower::nothing);
+  temp.mark = false;  // finish_links() does it when all names are written
+  temp.st = first;
+  temp.rights = linked.witness.rights;
   if (look(item.state.known, fd, item.listed, &st) != InLower::nothing && is_same_file(st, first)) {
     // An earlier drain has linked the name.
     file::Witness witness = witness_of(item.state.known, st);
     witness.rights = linked.witness.rights;
     const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
-    if (!status.ok() && status.code() != ENOENT) item.state.failed(path, status);
+    if (!status.ok() && status.code() != ENOENT) report_failed(item.state, path, status);
     return true;
   }
-  if (const Way way = clear_name(item, &aside.expected); way != Way::free) {
+  if (const Way way = clear_name(item, &temp.expected); way != Way::free) {
     if (way == Way::blocked) linked.is_complete = false;
     return true;
   }
-  const Status status = announce_aside(item, aside);
+  const Status status = announce_temp_file(item, temp);
   if (!status.ok()) {
-    item.state.failed(path, status);
+    report_failed(item.state, path, status);
     linked.is_complete = false;
     return true;
   }
   ++first.st_nlink;
   announce_links(item.state, first);
   // A file system without links, or with a limit to them, gets a file of its own for this name.
-  if (link_open_file(file.get(), fd, aside.name.c_str()) < 0) return false;
-  if (!publish(item, aside)) linked.is_complete = false;
+  if (link_open_file(file.get(), fd, temp.name.c_str()) < 0) return false;
+  if (!publish(item, temp)) linked.is_complete = false;
   return true;
 }
 

@@ -11,7 +11,9 @@
 #include "file/namespace/moved.h"
 #include "file/namespace/names.h"
 #include "pool/lanes/lock.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/moved_directory.h"
 #include "tier/replace/publish.h"
 #include "tier/stage/at_home.h"
@@ -25,14 +27,14 @@ namespace {
 // How long the drain waits for a process that stores through the map.
 constexpr int patience_ms = 20;
 
-// What lower had before the file, or a directory above it, was renamed.
+// The file as lower had it before it, or a directory above it, was renamed.
 struct Before {
   file::Witness witness;
   uint64_t time = 0;  // of the last rename of the file; if there is none, of its drain
   bool with_directory = false;
 };
 
-bool is_still(const Where& where, const file::Listed& listed, const file::Map& map,
+bool is_still(const DrainDirectory& where, const file::Listed& listed, const file::Map& map,
               const Before& before) {
   if (before.with_directory)
     return has_only_moved_with_directory(where, listed, map) &&
@@ -41,8 +43,9 @@ bool is_still(const Where& where, const file::Listed& listed, const file::Map& m
 }
 
 // No process writes the file while this looks. Later writes change its time.
-bool only_the_name_has_changed(DrainState& state, const Where& where, const file::Listed& listed,
-                               const file::Map& map, const Before& before) {
+bool only_the_name_has_changed(DrainState& state, const DrainDirectory& where,
+                               const file::Listed& listed, const file::Map& map,
+                               const Before& before) {
   file::FileSystem& fs = state.fs;
   // After the next tick, each write has another time than the rename.
   if (!wait_for_tick(before.time)) return false;
@@ -56,7 +59,7 @@ bool only_the_name_has_changed(DrainState& state, const Where& where, const file
 
 // The path in lower under which the file was drained. "": it is not known any more, or another file
 // has it by now.
-std::string old_path(DrainState& state, const Where& where, const file::Listed& listed,
+std::string old_path(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                      const file::Map& map, const Before& before) {
   if (before.with_directory) {
     const auto directory = state.old_paths.find(where.inode);
@@ -80,7 +83,7 @@ sys::Descriptor open_old(DrainState& state, const std::string& path, const file:
   const bool counts = check_file(file.get(), state.known, before.witness) == 0 &&
                       sys::fstat(file.get(), st) == 0 && S_ISREG(st->st_mode) &&
                       static_cast<uint64_t>(st->st_size) == wanted.size &&
-                      (is_believed(st->st_uid, state.owner) || st->st_uid == wanted.uid);
+                      (is_trusted_owner(st->st_uid, state.owner) || st->st_uid == wanted.uid);
   return counts ? std::move(file) : sys::Descriptor();
 }
 
@@ -95,30 +98,30 @@ bool drain_moved(const DrainName& item, InLower expected) {
   else
     return false;
   const auto fd = static_cast<int>(item.lower.fd());
-  Aside aside = new_aside(item, expected);
-  aside.from = {before.time, item.map.inode->drained.load()};
-  aside.rights = before.witness.rights;
+  TempFile temp = new_temp_file(item, expected);
+  temp.from = {before.time, item.map.inode->drained.load()};
+  temp.rights = before.witness.rights;
   if (!only_the_name_has_changed(item.state, item.where, item.listed, item.map, before) ||
       !still_names(item.state.fs, item.where, item.listed, item.map))
     return false;
   const sys::Descriptor old =
       open_old(item.state, old_path(item.state, item.where, item.listed, item.map, before),
-               item.map, before, &aside.st);
+               item.map, before, &temp.st);
   if (!old.ok()) return false;
-  if (!announce_aside(item, aside).ok())
+  if (!announce_temp_file(item, temp).ok())
     return false;  // the caller copies the file, and reports errors
-  sys::FileStat linked = aside.st;
+  sys::FileStat linked = temp.st;
   ++linked.st_nlink;
   announce_links(item.state, linked);
   // On a file system without links the caller copies the file.
-  if (link_open_file(old.get(), fd, aside.name.c_str()) < 0) return false;
+  if (link_open_file(old.get(), fd, temp.name.c_str()) < 0) return false;
   // If the name is a link to the same file already, rename() does nothing.
   sys::FileStat there = {};
-  if (sys::lstatat(fd, item.listed.name, &there) == 0 && is_same_file(there, aside.st)) {
-    sys::unlinkat(fd, aside.name.c_str(), 0);
+  if (sys::lstatat(fd, item.listed.name, &there) == 0 && is_same_file(there, temp.st)) {
+    sys::unlinkat(fd, temp.name.c_str(), 0);
     return false;
   }
-  publish(item, aside);
+  publish(item, temp);
   return true;
 }
 

@@ -45,7 +45,7 @@ Status look_for_eviction(file::FileSystem& fs, const file::Map& map, file::Evict
   CAIRN_TRY_ASSIGN(file, open_file(place, &st));
   const Comparison compared = compare(*place.cover, name->lower, st);
   // The owner of a file can write to it and set its times back, which shows as other rights.
-  const bool may_hide_changes = !is_believed(st.st_uid, no_owner);
+  const bool may_hide_changes = !is_trusted_owner(st.st_uid, no_owner);
   if (!compared.is_same() || (may_hide_changes && compared.difference != Difference::none) ||
       static_cast<uint64_t>(st.st_size) != seen->size)
     return fail(ESTALE, "%s: changed or replaced after the drain: %s", place.path.c_str(),

@@ -5,6 +5,6 @@
 
 namespace cairn::tier {
 
-void finish(DrainState& state, const Where& top);
+void finish(DrainState& state, const DrainDirectory& top);
 
 }  // namespace cairn::tier

@@ -8,10 +8,12 @@
 #include "file/inode/attributes.h"
 #include "file/namespace/moved.h"
 #include "tier/changes/changes.h"
+#include "tier/drain/batch_limits.h"
 #include "tier/drain/drain_link.h"
 #include "tier/lower/beneath.h"
 #include "tier/replace/moved_directory.h"
 #include "tier/replace/unknown_entries.h"
+#include "tier/replace/while_running.h"
 
 namespace cairn::tier {
 namespace {
@@ -22,16 +24,17 @@ uint64_t most_room(const DrainState& state, const Plan& plan) {
   uint64_t running = 0;
   uint64_t peak = 0;
   uint64_t small = 0;  // small files, several of which replace others only at the end
-  for (const Plan::File& file : plan.files) {
+  for (const Plan::PlannedFile& file : plan.files) {
     running += file.size;
     peak = std::max(peak, running);
     if (state.moved_from.count(file.name) == 0) running -= std::min(running, file.freed);
-    if (file.freed != 0 && file.size <= largest_together) small += file.size;
+    if (file.freed != 0 && file.size <= largest_in_batch) small += file.size;
   }
-  return peak + std::min(small, most_bytes_together);
+  return peak + std::min(small, most_bytes_in_batch);
 }
 
-bool is_there_already(const DrainState* state, const Where& where, const file::Listed& listed) {
+bool is_there_already(const DrainState* state, const DrainDirectory& where,
+                      const file::Listed& listed) {
   if (state == nullptr || !listed.has_lower) return false;
   const int64_t opened =
       state->beneath.open(where.path + "/" + name_of(listed), O_PATH | O_NOFOLLOW);
@@ -40,7 +43,7 @@ bool is_there_already(const DrainState* state, const Where& where, const file::L
   return check_file(fd.get(), state->known, listed.lower) == 0;
 }
 
-void note_age(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+void note_age(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
               const file::Map& map, Plan* plan) {
   const uint64_t changed = change_time(fs, map);
   if (plan->oldest_time != 0 && changed >= plan->oldest_time) return;
@@ -50,13 +53,13 @@ void note_age(file::FileSystem& fs, const Where& where, const file::Listed& list
 
 // Does lower have the name in a directory that a drain has made there and not finished? This is
 // what the pool knows, for a caller that does not ask lower.
-bool is_told_as_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                        const file::Map& map) {
+bool is_drained_as_noted(file::FileSystem& fs, const DrainDirectory& where,
+                         const file::Listed& listed, const file::Map& map) {
   return where.fresh && !where.is_moved && is_at_home(where, listed, map) &&
          change_time(fs, map) == map.inode->drained.load();
 }
 
-void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
+void plan_file(file::FileSystem& fs, DrainState* state, const DrainDirectory& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
   if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
   if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
@@ -67,7 +70,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
       is_there_already(state, where, listed))
     return;
-  if (state == nullptr && is_told_as_drained(fs, where, listed, map)) return;
+  if (state == nullptr && is_drained_as_noted(fs, where, listed, map)) return;
   uint64_t size = 0;
   {
     pool::SeatGuard seat(fs.pool);
@@ -101,14 +104,14 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
 
 // Counts a directory that holds something which no drain can write, such as an unsound name. In a
 // drain, create() reports it.
-void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
+void plan_unsound(const DrainState* state, const DrainDirectory& where, Plan* plan) {
   ++plan->count;
   if (state == nullptr && plan->visit && !plan->visit("." + where.path + "/", 0, false))
     plan->visit = {};
 }
 
 struct Planned {
-  Where where;
+  DrainDirectory where;
   // The path of what has the mode in force here, if that is a `never` of lower; else "".
   std::string never_by;
 };
@@ -121,7 +124,7 @@ std::string never_by(file::FileSystem& fs, const file::Map& map, const std::stri
 
 void note_kept_back(file::FileSystem& fs, const Planned& above, const file::Listed& listed,
                     const file::Map& map, Plan* plan) {
-  const Where& where = above.where;
+  const DrainDirectory& where = above.where;
   const std::string path = (where.path + "/" + name_of(listed)).substr(1);
   const std::string by = never_by(fs, map, path, above.never_by);
   const bool is_there = S_ISDIR(map.inode->mode.load()) ? listed.has_lower && !where.fresh
@@ -132,7 +135,7 @@ void note_kept_back(file::FileSystem& fs, const Planned& above, const file::List
 
 }  // namespace
 
-Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
+Status make_plan(file::FileSystem& fs, DrainState* state, const DrainDirectory& top, Plan* plan) {
   std::vector<Planned> directories = {{top, never_by(fs, top.map, ".", "")}};
   const auto note_mode = [plan](DrainMode own) {
     if (own != DrainMode::inherit) plan->modes |= 1U << static_cast<unsigned>(own);
@@ -141,10 +144,10 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
   file::Tree tree(fs, top.inode);
   while (!directories.empty()) {
     const Planned above = std::move(directories.back());
-    const Where& where = above.where;
+    const DrainDirectory& where = above.where;
     directories.pop_back();
     const auto visit = [&](const file::Listed& listed) -> Status {
-      if (state != nullptr && !state->is_asked_for(listed.inode)) return Status();
+      if (state != nullptr && !is_asked_for(*state, listed.inode)) return Status();
       auto inode = file::live_inode(fs, listed.inode);
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
@@ -161,7 +164,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
           plan_unsound(state, where, plan);
           return Status();
         }
-        if (state != nullptr) look_for_foreign(*state, where, listed, map);
+        if (state != nullptr) look_for_unknown_entries(*state, where, listed, map);
         bool is_moved = where.is_moved || !is_at_home(where, listed, map);
         const bool fresh = where.fresh || is_new_in_lower(map) || is_moved;
         if (state != nullptr && is_moved) {
@@ -193,10 +196,11 @@ Status choose_what_fits(DrainState* state, Plan* plan) {
   const uint64_t needed = most_room(*state, *plan);
   if (needed <= free) return Status();
   state->missing_room = {needed, free};
-  std::stable_sort(plan->files.begin(), plan->files.end(),
-                   [](const Plan::File& a, const Plan::File& b) { return a.changed < b.changed; });
+  std::stable_sort(
+      plan->files.begin(), plan->files.end(),
+      [](const Plan::PlannedFile& a, const Plan::PlannedFile& b) { return a.changed < b.changed; });
   uint64_t taken = 0;
-  for (const Plan::File& file : plan->files) {
+  for (const Plan::PlannedFile& file : plan->files) {
     if (state->without_room.count(file.inode) != 0) continue;  // another name of it
     const uint64_t size = (file.size + unit - 1) / unit * unit;
     if (taken + size > free) {
@@ -212,7 +216,7 @@ Status choose_what_fits(DrainState* state, Plan* plan) {
 
 Status check_room_for(const DrainState& state, uint64_t inode, uint64_t bytes, int directory,
                       const std::string& path) {
-  if (!state.leaves_busy_files() && !state.missing_room) return Status();
+  if (!leaves_busy_files(state) && !state.missing_room) return Status();
   struct statfs st = {};
   if (sys::fstatfs(directory, &st) < 0) return Status();  // the write returns the error
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
@@ -223,22 +227,24 @@ Status check_room_for(const DrainState& state, uint64_t inode, uint64_t bytes, i
               is_left_out ? " and files that changed earlier come first" : "");
 }
 
-Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {
+DrainDirectory top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {
   return {map.number, map, path, false, {}, own_drain_mode(fs, map)};
 }
 
-bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory) {
+bool has_place(const DrainDirectory& where, const file::Listed& listed, file::Inode* directory) {
   const file::Map map{directory, listed.inode};
   return is_at_home(where, listed, map) && !is_new_in_lower(map);
 }
 
-Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
-  return any_name(
-      fs, top, false, [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
-        if (inode == nullptr || is_left_out(fs, where, listed, {inode, listed.inode})) return false;
-        return S_ISDIR(inode->mode.load()) ? !has_place(where, listed, inode)
-                                           : !is_drained(fs, where, listed, {inode, listed.inode});
-      });
+Result<bool> has_undrained(file::FileSystem& fs, const DrainDirectory& top) {
+  return any_name(fs, top, false,
+                  [&](const DrainDirectory& where, const file::Listed& listed, file::Inode* inode) {
+                    if (inode == nullptr || is_left_out(fs, where, listed, {inode, listed.inode}))
+                      return false;
+                    return S_ISDIR(inode->mode.load())
+                               ? !has_place(where, listed, inode)
+                               : !is_drained(fs, where, listed, {inode, listed.inode});
+                  });
 }
 
 }  // namespace cairn::tier

@@ -16,7 +16,7 @@ namespace cairn::tier {
 
 // Plan lists what a drain would write.
 struct Plan {
-  struct File {
+  struct PlannedFile {
     uint64_t size;
     uint64_t freed;                      // by what it replaces
     std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
@@ -26,8 +26,8 @@ struct Plan {
   uint64_t bytes = 0;
   uint64_t count = 0;
   std::function<bool(const std::string& path, uint64_t bytes, bool is_older)> visit = {};
-  std::vector<File> files = {};  // only for a drain
-  uint32_t modes = 0;            // as Undrained has them
+  std::vector<PlannedFile> files = {};  // only for a drain
+  uint32_t modes = 0;                   // as Undrained has them
   std::string oldest = {};
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
@@ -36,7 +36,7 @@ struct Plan {
 };
 
 // `state` null: for a caller that does not drain, and does not look in lower.
-Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan);
+Status make_plan(file::FileSystem& fs, DrainState* state, const DrainDirectory& top, Plan* plan);
 // If lower has too little room for what the plan would write, leaves out what does not fit
 // (DrainState::without_room): the files that changed first have the room.
 Status choose_what_fits(DrainState* state, Plan* plan);
@@ -45,21 +45,22 @@ Status choose_what_fits(DrainState* state, Plan* plan);
 Status check_room_for(const DrainState& state, uint64_t inode, uint64_t bytes, int directory,
                       const std::string& path);
 
-Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
+DrainDirectory top_of(file::FileSystem& fs, const file::Map& map, const std::string& path);
 // Does lower have a directory of the pool in its place?
-bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory);
+bool has_place(const DrainDirectory& where, const file::Listed& listed, file::Inode* directory);
 // Is there an undrained change below this directory of the pool?
-Result<bool> has_undrained(file::FileSystem& fs, const Where& top);
+Result<bool> has_undrained(file::FileSystem& fs, const DrainDirectory& top);
 
 // Is there a name below `top` for which `found(where, listed, inode)` is true, or one that no drain
 // can write? The inode is null if it is gone.
 template <typename Found>
-Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
+Result<bool> any_name(file::FileSystem& fs, const DrainDirectory& top, bool with_whiteouts,
+                      Found found) {
   bool any = false;
-  std::vector<Where> directories = {top};
+  std::vector<DrainDirectory> directories = {top};
   file::Tree tree(fs, top.inode);
   while (!any && !directories.empty()) {
-    const Where where = std::move(directories.back());
+    const DrainDirectory where = std::move(directories.back());
     directories.pop_back();
     const auto visit = [&](const file::Listed& listed) -> Status {
       auto inode = file::live_inode(fs, listed.inode);

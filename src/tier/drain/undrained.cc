@@ -12,7 +12,7 @@ Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
   if (!top.ok()) return top.status();
   auto left =
       any_name(fs, top_of(fs, {*top, number}, ""), true,
-               [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+               [&](const DrainDirectory& where, const file::Listed& listed, file::Inode* inode) {
                  if (listed.whiteout || inode == nullptr) return true;
                  const file::Map map{inode, listed.inode};
                  const bool is_directory = S_ISDIR(inode->mode.load());

@@ -21,7 +21,7 @@ std::optional<file::Witness> remembered_of(const file::Listed& listed) {
   return listed.lower;
 }
 
-int64_t check_file(int fd, const Known& known, const file::Witness& witness) {
+int64_t check_file(int fd, const KnownCover& known, const file::Witness& witness) {
   sys::FileStat st = {};
   if (const int64_t result = sys::fstat(fd, &st); result < 0) return result;
   return !S_ISDIR(st.st_mode) && is_remembered(known, witness, st) ? 0 : -ESTALE;
@@ -29,7 +29,7 @@ int64_t check_file(int fd, const Known& known, const file::Witness& witness) {
 
 namespace {
 
-int64_t checked_directory(int64_t opened, const Known& known, const file::Witness* witness) {
+int64_t checked_directory(int64_t opened, const KnownCover& known, const file::Witness* witness) {
   if (opened < 0 || witness == nullptr) return opened;
   sys::Descriptor fd(static_cast<int>(opened));
   sys::FileStat st = {};
@@ -39,12 +39,12 @@ int64_t checked_directory(int64_t opened, const Known& known, const file::Witnes
 
 }  // namespace
 
-int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
+int64_t open_directory(const Beneath& beneath, const std::string& path, const KnownCover& known,
                        const file::Witness* witness) {
   return checked_directory(beneath.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), known, witness);
 }
 
-int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
+int64_t open_own_directory(const Beneath& beneath, const std::string& path, const KnownCover& known,
                            const file::Witness* witness) {
   // Compares the witness before open_unreadable() changes the mode.
   const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);

@@ -36,17 +36,17 @@ class Beneath {
 
 // Checks that an open file, not a directory, is the one that the pool remembers: 0, -ESTALE, or the
 // error of fstat.
-int64_t check_file(int fd, const Known& known, const file::Witness& witness);
+int64_t check_file(int fd, const KnownCover& known, const file::Witness& witness);
 // The witness in lower that the pool remembers under a name; none if it remembers nothing.
 std::optional<file::Witness> remembered_of(const file::Listed& listed);
 
 // Opens a directory for reading. -ESTALE: it is another one than `witness` says; null: any will
 // do.
-int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
+int64_t open_directory(const Beneath& beneath, const std::string& path, const KnownCover& known,
                        const file::Witness* witness);
 // Opens a directory of the user whose mode forbids reading it (-EACCES), by giving it another mode.
 // It gets its own mode again when its attributes are set.
-int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
+int64_t open_own_directory(const Beneath& beneath, const std::string& path, const KnownCover& known,
                            const file::Witness* witness);
 
 }  // namespace cairn::tier

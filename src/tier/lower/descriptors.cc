@@ -5,12 +5,12 @@
 namespace cairn::tier {
 
 DescriptorCache::~DescriptorCache() {
-  for (Kept& kept : kept_) {
+  for (CachedDescriptor& kept : kept_) {
     if (kept.fd >= 0) drop(kept);
   }
 }
 
-bool DescriptorCache::is_still(const Kept& kept) {
+bool DescriptorCache::is_still(const CachedDescriptor& kept) {
   sys::FileStat st = {};
   return sys::fstat(kept.fd, &st) == 0 && is_same_file(st, kept.st) &&
          st.st_size == kept.st.st_size && sys::mtime_of(st) == sys::mtime_of(kept.st) &&
@@ -19,14 +19,15 @@ bool DescriptorCache::is_still(const Kept& kept) {
 
 // Closes the descriptor only if it still is ours: the program may have closed its number and opened
 // another file.
-void DescriptorCache::drop(Kept& kept) {
+void DescriptorCache::drop(CachedDescriptor& kept) {
   sys::FileStat st = {};
   if (sys::fstat(kept.fd, &st) == 0 && is_same_file(st, kept.st)) sys::close(kept.fd);
   kept.fd = -1;
 }
 
-int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64_t offset) {
-  Kept& kept = kept_[key.inode % capacity];
+int64_t DescriptorCache::pread(const DescriptorKey& key, void* buffer, size_t size,
+                               uint64_t offset) {
+  CachedDescriptor& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return -EBADF;
   int64_t result = -EBADF;
   if (kept.fd >= 0 && kept.key == key) {
@@ -41,8 +42,8 @@ int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64
   return result;
 }
 
-void DescriptorCache::keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd) {
-  Kept& kept = kept_[key.inode % capacity];
+void DescriptorCache::keep(const DescriptorKey& key, const sys::FileStat& st, sys::Descriptor fd) {
+  CachedDescriptor& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return;
   if (kept.fd >= 0) drop(kept);
   sys::Descriptor moved = sys::out_of_the_way(fd.take());

@@ -24,19 +24,19 @@ bool is_made_of(const std::string& name, const std::string& prefix, size_t host)
 }  // namespace
 
 // Puts the number into the last two digits. The name keeps the form by which leftovers are found.
-std::string numbered_aside(const std::string& aside, size_t number) {
+std::string numbered_temp_name(const std::string& temp_name, size_t number) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string name = aside;
+  std::string name = temp_name;
   name[name.size() - 2] = digits[number / 16];
   name[name.size() - 1] = digits[number % 16];
   return name;
 }
 
-void remove_aside(int directory, const std::string& aside) {
-  if (aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0) return;
-  sys::unlinkat(directory, aside.c_str(), 0);
-  for (size_t i = 0; i < most_aside; ++i)
-    sys::unlinkat(directory, numbered_aside(aside, i).c_str(), 0);
+void remove_temp_files(int directory, const std::string& temp_name) {
+  if (temp_name.compare(0, std::strlen(drain_prefix), drain_prefix) != 0) return;
+  sys::unlinkat(directory, temp_name.c_str(), 0);
+  for (size_t i = 0; i < most_temp_files; ++i)
+    sys::unlinkat(directory, numbered_temp_name(temp_name, i).c_str(), 0);
 }
 
 bool is_hidden(const std::string& name) {

@@ -27,16 +27,16 @@
 #include "file/open/open_file.h"
 #include "file/space/evict.h"
 #include "pool/lanes/seats.h"
-#include "tier/lower/known.h"
+#include "tier/lower/known_cover.h"
 #include "tier/lower/witness.h"
 #include "tier/system/source.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
 
-// Where a lazy inode lies in lower.
-struct Place {
-  const Known* cover = nullptr;
+// The place of a lazy inode in lower.
+struct LowerLocation {
+  const KnownCover* cover = nullptr;
   uint64_t parent = 0;  // directory and name in the pool; 0 for the top itself
   std::string name;
   std::string path;  // in the system
@@ -55,10 +55,10 @@ inline constexpr uint64_t unit_is_new = 1ULL << 63;
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
 // The most temporary files that one drain has at a time, and the name of one of them.
-inline constexpr size_t most_aside = 64;
-std::string numbered_aside(const std::string& aside, size_t number);
-// Removes the temporary files of a killed drain from a directory; `aside` is the name of one.
-void remove_aside(int directory, const std::string& aside);
+inline constexpr size_t most_temp_files = 64;
+std::string numbered_temp_name(const std::string& temp_name, size_t number);
+// Removes the temporary files of a killed drain from a directory; `temp_name` is the name of one.
+void remove_temp_files(int directory, const std::string& temp_name);
 bool is_hidden(const std::string& name);
 // At the top of the covered directory, the directory of the records of files that several nodes
 // write (cluster/record/record.h) is hidden as well. Deeper down such a name is the user's.
@@ -76,32 +76,32 @@ class DescriptorCache {
 
   // A file in lower, by the inode whose contents it has. A drain replaces it by another file, and
   // `drained` differs then.
-  struct Key {
+  struct DescriptorKey {
     uint64_t inode = 0;
     uint64_t generation = 0;
     uint64_t drained = 0;
     uint64_t changed = 0;  // in the pool: it may have other rights then
-    friend bool operator==(const Key&, const Key&) = default;
+    friend bool operator==(const DescriptorKey&, const DescriptorKey&) = default;
   };
-  static Key key_of(const file::Map& map) {
+  static DescriptorKey key_of(const file::Map& map) {
     return {map.number, map.inode->generation.load(), map.inode->drained.load(),
             map.inode->ctime.load()};
   }
   // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
-  int64_t pread(const Key& key, void* buffer, size_t size, uint64_t offset);
-  void keep(const Key& key, const sys::FileStat& st, sys::Descriptor fd);
+  int64_t pread(const DescriptorKey& key, void* buffer, size_t size, uint64_t offset);
+  void keep(const DescriptorKey& key, const sys::FileStat& st, sys::Descriptor fd);
 
  private:
   static constexpr unsigned capacity = 64;
-  struct Kept {
+  struct CachedDescriptor {
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
-    Key key;
+    DescriptorKey key;
     int fd = -1;
     sys::FileStat st = {};
   };
-  static bool is_still(const Kept& kept);
-  static void drop(Kept& kept);
-  Kept kept_[capacity];
+  static bool is_still(const CachedDescriptor& kept);
+  static void drop(CachedDescriptor& kept);
+  CachedDescriptor kept_[capacity];
 };
 
 class LowerTree : public file::Lower {
@@ -116,7 +116,7 @@ class LowerTree : public file::Lower {
   DescriptorCache& descriptors() { return descriptors_; }
   // The sources of files without names.
   Sources& sources() { return sources_; }
-  // What pool_gives_rights() has found (pool_rights.h); -1: it has not looked yet.
+  // The result of pool_gives_rights() (pool_rights.h); -1: it has not looked yet.
   std::atomic<int> pool_gives_rights{-1};
 
  private:

@@ -9,7 +9,7 @@ int64_t lower_base(const std::string& covered, int flags) {
   return sys::open_beneath(covered.c_str(), flags | O_DIRECTORY);
 }
 
-int64_t open_lower(const Place& place, int flags, sys::Descriptor* base) {
+int64_t open_lower(const LowerLocation& place, int flags, sys::Descriptor* base) {
   const int64_t opened = lower_base(place.cover->path);
   if (opened < 0) return opened;
   Beneath beneath(sys::Descriptor(static_cast<int>(opened)), place.cover->path);

@@ -12,13 +12,13 @@
 
 namespace cairn::tier {
 
-struct Place;
+struct LowerLocation;
 
 // Opens a covered directory by its real path. `flags`: O_PATH or O_RDONLY. -ELOOP or -ENOTDIR: a
 // symbolic link, or something that is not a directory, is in the path.
 int64_t lower_base(const std::string& covered, int flags = O_PATH);
 // Opens what a lazy inode has in lower. `base`, if given, gets the descriptor of the covered
 // directory, which is closed otherwise.
-int64_t open_lower(const Place& place, int flags, sys::Descriptor* base = nullptr);
+int64_t open_lower(const LowerLocation& place, int flags, sys::Descriptor* base = nullptr);
 
 }  // namespace cairn::tier

@@ -13,7 +13,7 @@ namespace {
 
 // Makes a lazy inode. It counts one open more than there is, so that it stays.
 Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
-                            const SourceAttributes& attributes, Source& source) {
+                            const SourceAttributes& attributes, ContentSource& source) {
   constexpr uint64_t root = 1;
   auto directory = file::live_inode(fs, root);
   if (!directory.ok()) return directory.status();
@@ -35,7 +35,7 @@ Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
 
 Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
                                                 const SourceAttributes& attributes, int flags,
-                                                std::shared_ptr<Source> source) {
+                                                std::shared_ptr<ContentSource> source) {
   LowerTree& lower = lower_of(fs);
   lower.sources().clean(fs);
   return file::with_room(fs, [&]() -> Result<std::unique_ptr<file::File>> {

@@ -1,4 +1,4 @@
-// Opens a file whose contents come from a Source.
+// Opens a file whose contents come from a ContentSource.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,6 @@ struct SourceAttributes {
 // source is released when the next one is opened, or with the pool.
 Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
                                                 const SourceAttributes& attributes, int flags,
-                                                std::shared_ptr<Source> source);
+                                                std::shared_ptr<ContentSource> source);
 
 }  // namespace cairn::tier

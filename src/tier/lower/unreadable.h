@@ -7,10 +7,10 @@
 namespace cairn::tier {
 
 // Opens the file of an O_PATH descriptor, and closes that. Gives the owner the right to read the
-// file, until its mode is set again. `path_only` may be an error, which it returns. A descriptor,
-// or -errno.
+// file, until its mode is set again. `path_only` may be an error, which it returns. Returns a
+// descriptor or -errno.
 int64_t open_unreadable(int64_t path_only, int flags);
-// Does the same with any descriptor, and leaves that open.
+// Opens the file of any descriptor so, and leaves the descriptor open.
 int64_t reopen_unreadable(int fd, int flags);
 
 }  // namespace cairn::tier

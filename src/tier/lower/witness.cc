@@ -27,8 +27,8 @@ bool has_owner(const file::Witness& directory) {
          (directory.mtime & owner_bits) != unknown_user;
 }
 
-// Of a group number, as far as there is room. Two groups with the same digest are taken for one, so
-// the file keeps that of lower.
+// Shortens a group number to the bits that there is room for. Two groups with the same digest are
+// taken for one, so the file keeps that of lower.
 constexpr uint32_t group_bits = 0xF'FFFF;
 uint32_t digest_of(uint32_t group) { return (group ^ group >> 20) & group_bits; }
 
@@ -42,7 +42,7 @@ struct Noted {
   uint32_t group;  // digest_of()
 };
 
-uint64_t birth_in(const Known& cover, const sys::FileStat& st) {
+uint64_t birth_in(const KnownCover& cover, const sys::FileStat& st) {
   return cover.keeps_birth ? st.birth : 0;
 }
 
@@ -77,7 +77,7 @@ uint64_t noted_rights(uint32_t uid, uint32_t gid, uint32_t mode) {
   return (uint64_t{uid} + 1) | uint64_t{mode & permissions} << 32 | uint64_t{digest_of(gid)} << 44;
 }
 
-file::Witness witness_of(const Known& cover, const sys::FileStat& st) {
+file::Witness witness_of(const KnownCover& cover, const sys::FileStat& st) {
   file::Witness witness;
   witness.device = st.st_dev == cover.device ? 0 : st.st_dev;
   witness.inode = st.st_ino;
@@ -93,7 +93,7 @@ void note_owner_in(file::Witness* directory, const sys::FileStat& st) {
   directory->mtime = owner_mark | st.st_uid;
 }
 
-file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest) {
+file::Witness directory_witness(const KnownCover& cover, const sys::FileStat& st, uint64_t newest) {
   file::Witness witness = witness_of(cover, st);
   witness.size = std::max(newest, sys::ctime_of(st));
   note_owner_in(&witness, st);
@@ -116,7 +116,8 @@ Comparison compare(const file::Witness& remembered, const file::Witness& found) 
   return {Difference::rights, "its attributes have changed, or its bytes and then its times"};
 }
 
-Comparison compare(const Known& known, const file::Witness& remembered, const sys::FileStat& st) {
+Comparison compare(const KnownCover& known, const file::Witness& remembered,
+                   const sys::FileStat& st) {
   return S_ISDIR(st.st_mode)
              ? compare_directories(remembered, directory_witness(known, st, newest_unknown))
              : compare(remembered, witness_of(known, st));
@@ -132,7 +133,7 @@ namespace {
 constexpr uint32_t set_ids = S_ISUID | S_ISGID;
 
 bool is_open_to_others(uint32_t uid, uint32_t mode, uint64_t owner) {
-  return !is_believed(uid, owner) || (mode & (S_IWGRP | S_IWOTH)) != 0;
+  return !is_trusted_owner(uid, owner) || (mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
 constexpr uint32_t usual_bits = permissions & ~set_ids;
@@ -206,8 +207,8 @@ bool keeps_writers(const file::Witness& remembered, const sys::FileStat& st, con
          !wanted.has_attributes;
 }
 
-bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
-                     const Rights& wanted, uint64_t owner) {
+bool may_have_rights(const KnownCover& known, const file::Witness& remembered,
+                     const sys::FileStat& st, const Rights& wanted, uint64_t owner) {
   return !gives_rights(st, wanted) || !may_have_been_written_by_others(remembered, st, owner) ||
          compare(known, remembered, st).difference == Difference::none;
 }

@@ -11,7 +11,7 @@
 #include "file/inode/attributes.h"
 #include "file/inode/file_system.h"
 #include "file/namespace/witness.h"
-#include "tier/lower/known.h"
+#include "tier/lower/known_cover.h"
 #include "tier/system/system.h"
 
 namespace cairn::tier {
@@ -32,25 +32,26 @@ struct Comparison {
 
 // The witness of a file that was just looked at. The device of the covered directory is noted as 0:
 // network file systems get another number with every mount.
-file::Witness witness_of(const Known& cover, const sys::FileStat& st);
+file::Witness witness_of(const KnownCover& cover, const sys::FileStat& st);
 // The witness of a directory holds its owner in `mtime`. `size` holds the newest ctime that any
 // entry at or below it had when it was imported or drained; a removal is checked against that.
 // newest_unknown: the directory holds an entry that the pool does not know, so it is not removed.
 inline constexpr uint64_t newest_unknown = 0;
-file::Witness directory_witness(const Known& cover, const sys::FileStat& st, uint64_t newest);
+file::Witness directory_witness(const KnownCover& cover, const sys::FileStat& st, uint64_t newest);
 // Notes the owner of the directory in its witness.
 void note_owner_in(file::Witness* directory, const sys::FileStat& st);
-// What Witness::rights is: owner, group and permissions that the pool had when it and lower were
-// last the same. What differs from them in the pool, the program has changed since.
+// Computes Witness::rights: owner, group and permissions that the pool had when it and lower were
+// last the same. If those of the pool differ now, the program has changed them since.
 uint64_t noted_rights(uint32_t uid, uint32_t gid, uint32_t mode);
 
 // Compares what is there now. A directory is the same only if its owner is the one that is
 // remembered, the user, or root. For root's processes the owner counts only where the time of
 // creation is not known: root's programs give directories to other users.
-Comparison compare(const Known& known, const file::Witness& remembered, const sys::FileStat& st);
+Comparison compare(const KnownCover& known, const file::Witness& remembered,
+                   const sys::FileStat& st);
 // Compares two witnesses of files.
 Comparison compare(const file::Witness& remembered, const file::Witness& found);
-inline bool is_remembered(const Known& known, const file::Witness& witness,
+inline bool is_remembered(const KnownCover& known, const file::Witness& witness,
                           const sys::FileStat& st) {
   return compare(known, witness, st).is_same();
 }
@@ -81,15 +82,15 @@ file::Attributes merge_rights(const file::Witness& remembered, const sys::FileSt
 // Would the bytes in lower act for another user or group with these rights than they do now?
 bool gives_rights(const sys::FileStat& st, const Rights& wanted);
 // May this process set the mode on the file itself, although others can write to it? It may if the
-// same users could write to it when the pool remembered it, and can do so now and afterwards. What
-// one of them does who has it open, that user can do afterwards, too. So a plain chmod by a user
-// whose umask leaves the group its rights copies nothing. A set-ID bit is never set that way: the
-// kernel takes it away when another user writes, and the drain would set it again.
+// same users could write to it when the pool remembered it, and can do so now and afterwards. A
+// user who has the file open can then do nothing that this user could not do afterwards. So a plain
+// chmod by a user whose umask leaves the group its rights copies nothing. A set-ID bit is never set
+// so: the kernel takes it away when another user writes, and the drain would set it again.
 bool keeps_writers(const file::Witness& remembered, const sys::FileStat& st, const Rights& wanted);
 // May the bytes that are in lower now have these rights? Not if another user may have written them
 // since the pool looked at the file: the owner can set its times back, and only the ctime tells.
-bool may_have_rights(const Known& known, const file::Witness& remembered, const sys::FileStat& st,
-                     const Rights& wanted, uint64_t owner);
+bool may_have_rights(const KnownCover& known, const file::Witness& remembered,
+                     const sys::FileStat& st, const Rights& wanted, uint64_t owner);
 
 // Notes what lower has under a name of the pool (null: nothing). ENOENT: the pool has no such name.
 Status set_witness(file::FileSystem& fs, const file::Map& directory, const std::string& name,

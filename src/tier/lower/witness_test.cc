@@ -31,7 +31,7 @@ class Witness : public ::testing::Test {
   [[nodiscard]] Difference difference(const sys::FileStat& before, const sys::FileStat& now) const {
     return compare(known_, witness_of(known_, before), now).difference;
   }
-  Known known_;
+  KnownCover known_;
 };
 
 TEST_F(Witness, OfAFileNamesWhatHasChanged) {
@@ -239,7 +239,7 @@ TEST_F(DirectoryWitness, HoldsTheOwner) {
   EXPECT_TRUE(is_same(of(somebody), of(somebody)));
   EXPECT_FALSE(is_same(of(user), of(somebody)));
   EXPECT_FALSE(is_same(of(0), of(somebody)));
-  // Nobody else can make these.
+  // The user or root must have made these.
   EXPECT_TRUE(is_same(of(somebody), of(user)));
   EXPECT_TRUE(is_same(of(somebody), of(0)));
 }

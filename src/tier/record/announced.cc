@@ -26,7 +26,7 @@ Result<JournalRecord> announced_in(file::FileSystem& fs, uint64_t top) {
   return Journal::last(fs, covers, name);
 }
 
-bool is_about(const JournalRecord& record, const Place& place, const file::Map& map) {
+bool is_about(const JournalRecord& record, const LowerLocation& place, const file::Map& map) {
   return record.inode == map.number && record.generation == map.inode->generation.load() &&
          record.pool_directory == place.parent && record.name == place.name;
 }

@@ -164,7 +164,7 @@ void drop_access_lists(int fd) {
 
 Status note_default_list(file::FileSystem& fs, const file::Map& map, int directory) {
   sys::FileStat st = {};
-  if (sys::fstat(directory, &st) < 0 || is_believed(st.st_uid, no_owner)) return Status();
+  if (sys::fstat(directory, &st) < 0 || is_trusted_owner(st.st_uid, no_owner)) return Status();
   const auto list = value_of(directory, default_access_list);
   if (!list.ok()) return Status();
   const Status status = file::note_xattr(fs, map, noted_default_list, list->data(), list->size());

@@ -21,8 +21,8 @@ struct ImportedName {
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const ImportedName& from);
 
-// What a file gets from the one that it replaces, besides users' own attributes that the pool does
-// not hold.
+// Says what a file gets from the one that it replaces, besides users' own attributes that the pool
+// does not hold.
 struct Carried {
   int old = -1;           // -1: it replaces none
   bool rights = false;    // access lists and labels

@@ -23,7 +23,7 @@ Result<bool> is_directory_behind(file::FileSystem& fs, uint64_t number,
   const auto located = locate(fs, number);
   if (located.code() == ESTALE) return false;  // it was moved out of a directory that was removed
   CAIRN_TRY(located.status());
-  const Place& place = *located;
+  const LowerLocation& place = *located;
   const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return true;
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);

@@ -60,7 +60,7 @@ Result<DrainMode> drain_mode_of(std::string_view text) {
     if (text == names[i]) return static_cast<DrainMode>(i);
   const std::string found(nearest(text));
   return fail(EINVAL, "%s: invalid drain mode '%s': expected exit, close, async or never%s%s%s",
-              drain_mode_attribute, file::shown_name(text.data(), text.size()).c_str(),
+              drain_mode_attribute, file::printable_name(text.data(), text.size()).c_str(),
               found.empty() ? "" : "; did you mean ", found.c_str(), found.empty() ? "" : "?");
 }
 

@@ -62,7 +62,7 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   JournalRecord record;
   size_t at = 0;
   record.directory = next_text(texts, &at);
-  record.aside = next_text(texts, &at);
+  record.temp_name = next_text(texts, &at);
   record.name = next_text(texts, &at);
   // Older records lack the later numbers.
   *links_until = next_number(texts, &at);
@@ -85,21 +85,21 @@ Status check_names(const JournalRecord& record) {
   if (record.directory.empty()) return Status();
   if (record.directory[0] != '/' || (record.directory + "/").find("/../") != std::string::npos)
     return fail(EUCLEAN, "the journal of a drain names the directory \"%s\"",
-                file::shown_name(record.directory.data(), record.directory.size()).c_str());
-  for (const std::string* name : {&record.aside, &record.name}) {
+                file::printable_name(record.directory.data(), record.directory.size()).c_str());
+  for (const std::string* name : {&record.temp_name, &record.name}) {
     if (!name->empty() && !file::is_sound_name(name->data(), name->size()))
       return fail(EUCLEAN, "the journal of a drain names the file \"%s\" in a directory",
-                  file::shown_name(name->data(), name->size()).c_str());
+                  file::printable_name(name->data(), name->size()).c_str());
   }
   return Status();
 }
 
-void remove_aside_of(const JournalRecord& record) {
+void remove_temp_files_of(const JournalRecord& record) {
   if (record.directory.empty()) return;
   const int64_t opened = lower_base(record.directory, O_RDONLY);
   if (opened < 0) return;
   const sys::Descriptor fd(static_cast<int>(opened));
-  remove_aside(fd.get(), record.aside);
+  remove_temp_files(fd.get(), record.temp_name);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string&
     CAIRN_TRY(journal.open(fs, covers, cover));
     auto record = journal.read();
     if (!record.ok() && record.code() != EUCLEAN) return record.status();
-    if (record.ok()) remove_aside_of(*record);
+    if (record.ok()) remove_temp_files_of(*record);
   }
   return file::unlink_name(fs, covers, name);
 }
@@ -168,7 +168,7 @@ Status Journal::write(const JournalRecord& record) {
   header.change_time = record.change_time;
   const file::WitnessWords words = file::words_of(record.witness);
   std::copy_n(words.begin(), format::short_witness_words, header.witness);
-  std::vector<std::string> all = {record.directory, record.aside, record.name,
+  std::vector<std::string> all = {record.directory, record.temp_name, record.name,
                                   std::to_string(links_until_), std::to_string(drain_begun_)};
   for (unsigned i = format::short_witness_words; i < words.size(); ++i)
     all.push_back(std::to_string(words[i]));
@@ -231,7 +231,7 @@ Result<JournalRecord> Journal::last(file::FileSystem& fs, uint64_t covers,
   return journal.read();
 }
 
-bool is_announced(const JournalRecord& record, const Known& known, const sys::FileStat& st) {
+bool is_announced(const JournalRecord& record, const KnownCover& known, const sys::FileStat& st) {
   file::Witness announced = record.witness;
   const uint64_t mtime = sys::mtime_of(st);
   // A call that sets the present time makes atime and mtime equal; a write does not.

@@ -16,7 +16,7 @@ namespace cairn::tier {
 
 struct JournalRecord {
   std::string directory;  // path in lower
-  std::string aside;
+  std::string temp_name;
   std::string name;  // empty: nothing is renamed yet
   uint64_t pool_directory = 0;
   uint64_t pool_generation = 0;  // of that directory
@@ -31,7 +31,7 @@ struct JournalRecord {
 inline constexpr uint64_t present_time = 1ULL << 63;
 
 // Is the file with these attributes as the record announces it?
-bool is_announced(const JournalRecord& record, const Known& known, const sys::FileStat& st);
+bool is_announced(const JournalRecord& record, const KnownCover& known, const sys::FileStat& st);
 
 class Journal {
  public:

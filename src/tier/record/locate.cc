@@ -16,18 +16,18 @@ Status gone(uint64_t number) {
               static_cast<unsigned long long>(number));
 }
 
-struct Base {
+struct LookedAtBase {
   uint64_t device;
   bool keeps_birth;
 };
-Result<Base> look_at_base(const std::string& path) {
+Result<LookedAtBase> look_at_base(const std::string& path) {
   const int64_t opened = lower_base(path);
   if (opened < 0) return sys::failed(opened, "the covered directory", path);
   const sys::Descriptor base(static_cast<int>(opened));
   sys::FileStat st = {};
   if (const int64_t result = sys::fstat(base.get(), &st); result < 0)
     return sys::failed(result, "the covered directory", path);
-  return Base{st.st_dev, sys::keeps_birth(base.get())};
+  return LookedAtBase{st.st_dev, sys::keeps_birth(base.get())};
 }
 
 }  // namespace
@@ -54,16 +54,16 @@ Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, 
   }
 }
 
-Result<const Known*> cover_of_top(file::FileSystem& fs, uint64_t top) {
+Result<const KnownCover*> cover_of_top(file::FileSystem& fs, uint64_t top) {
   auto inode = file::live_inode(fs, top);
   if (!inode.ok()) return inode.status();
   const uint64_t generation = (*inode)->generation.load();
   KnownCovers& known = lower_of(fs).covers();
-  if (const Known* found = known.find(top, generation); found != nullptr) return found;
+  if (const KnownCover* found = known.find(top, generation); found != nullptr) return found;
   auto covers = find_covers(fs, false);
   if (!covers.ok()) return covers.status();
   if (*covers == 0 || (*inode)->directory.parent.load() != *covers) return nullptr;
-  const Known* made = nullptr;
+  const KnownCover* made = nullptr;
   CAIRN_TRY(for_each_record(fs, [&](const std::string& name, const CoverRecord& record) -> Status {
     auto found = find_child(fs, *covers, name);
     if (!found.ok()) return found.status();
@@ -91,9 +91,9 @@ Status move_cover(file::FileSystem& fs, uint64_t top, const std::string& path) {
   return Status();
 }
 
-Result<Place> locate(file::FileSystem& fs, uint64_t number) {
+Result<LowerLocation> locate(file::FileSystem& fs, uint64_t number) {
   constexpr unsigned deepest = 4096;
-  Place place;
+  LowerLocation place;
   std::vector<std::string> names;
   uint64_t at = number;
   for (unsigned depth = 0; depth < deepest; ++depth) {

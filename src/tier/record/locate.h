@@ -17,7 +17,7 @@ Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, 
                               uint64_t number);
 
 // ESTALE if the inode came from no cover that exists.
-Result<Place> locate(file::FileSystem& fs, uint64_t inode);
+Result<LowerLocation> locate(file::FileSystem& fs, uint64_t inode);
 // Notes in the witnesses of this directory and those above it that Cairn has changed something
 // at or below it in lower at `newest`.
 Status raise_newest(file::FileSystem& fs, uint64_t directory, uint64_t newest);
@@ -28,7 +28,7 @@ Status note_owner(file::FileSystem& fs, uint64_t directory, const sys::FileStat&
 using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
 Status climb(file::FileSystem& fs, uint64_t directory, const Climb& visit);
 // The cover whose top this inode is; null if it is none.
-Result<const Known*> cover_of_top(file::FileSystem& fs, uint64_t top);
+Result<const KnownCover*> cover_of_top(file::FileSystem& fs, uint64_t top);
 // Notes the device of the covered directory, which was opened by the path of the cover.
 Status confirm_device(file::FileSystem& fs, uint64_t top, const std::string& path, uint64_t device);
 // The covered directory was moved to `path`; this process looks for it there from now on.

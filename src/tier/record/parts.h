@@ -24,8 +24,8 @@ Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
                      const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
 Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
 // Are the records of files that several nodes write missing in a covered directory, or does the
-// directory in their place not count (records_directory.h)? They stay while there is a claim, so
-// somebody has removed them. `owner`: CoverRecord::owner.
+// directory in their place not count (records_directory.h)? Cairn keeps them while there is a
+// claim, so a user has removed them. `owner`: CoverRecord::owner.
 bool are_records_missing(const std::string& directory, uint64_t owner);
 // Were records found missing earlier (CoverRecord::records_lost)? Then parts that no record names
 // are kept.

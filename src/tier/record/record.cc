@@ -135,15 +135,15 @@ Result<std::string> read_pool_file(file::FileSystem& fs, uint64_t inode) {
 
 Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::string& name,
                        const std::string& text) {
-  const std::string aside = name + ".new";
+  const std::string temp_name = name + ".new";
   file::CreateRequest request;
   request.mode = S_IFREG | 0600;
   // A killed process may have left a file of this name. No other process writes one, because
   // writers hold the lock on covers.
-  if (Status status = file::unlink_name(fs, directory, aside);
+  if (Status status = file::unlink_name(fs, directory, temp_name);
       !status.ok() && status.code() != ENOENT)
     return status;
-  auto made = file::create_name(fs, directory, aside, request);
+  auto made = file::create_name(fs, directory, temp_name, request);
   if (!made.ok()) return made.status();
   {
     PoolFile file(fs, made->number, O_WRONLY);
@@ -153,7 +153,7 @@ Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::stri
     if (*n != text.size()) return fail(ENOSPC, "%s: the pool is full", name.c_str());
     CAIRN_TRY(file::sync_file(fs, *made));
   }
-  return file::rename(fs, {directory, aside, false}, {directory, name, false}, 0);
+  return file::rename(fs, {directory, temp_name, false}, {directory, name, false}, 0);
 }
 
 Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std::string& name) {

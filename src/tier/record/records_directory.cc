@@ -31,7 +31,7 @@ bool is_open_to_others(const sys::FileStat& st) { return (st.st_mode & (S_IWGRP 
 std::string why_ignored(const sys::FileStat& st, uint64_t owner) {
   std::string user = "belongs to user " + std::to_string(st.st_uid);
   if (!S_ISDIR(st.st_mode)) return "is not a directory, and " + user;
-  if (!is_believed(st.st_uid, owner)) return user;
+  if (!is_trusted_owner(st.st_uid, owner)) return user;
   char text[96];
   std::snprintf(text, sizeof text, "has mode %04o: %s", static_cast<unsigned>(st.st_mode & 07777),
                 is_open_to_others(st) ? "other users can write to it"
@@ -76,7 +76,7 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
 }  // namespace
 
 bool is_of_user(const sys::FileStat& st, uint64_t owner) {
-  return is_believed(st.st_uid, owner) && !is_open_to_others(st);
+  return is_trusted_owner(st.st_uid, owner) && !is_open_to_others(st);
 }
 
 int64_t find_records(int directory, uint64_t owner, RecordsFound* found) {

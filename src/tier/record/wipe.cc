@@ -100,12 +100,12 @@ Status wipe_files(file::FileSystem& fs, uint64_t number, std::vector<Child>* dir
 }  // namespace
 
 Status wipe(file::FileSystem& fs, uint64_t parent, const std::string& name) {
-  struct Level {
+  struct WipedDirectory {
     uint64_t parent;
     file::Listed listed;
     std::vector<Child> directories;  // still to be removed
   };
-  std::vector<Level> way;
+  std::vector<WipedDirectory> way;
   const auto enter = [&](uint64_t above, const file::Listed& listed) -> Status {
     way.push_back({above, listed, {}});
     return wipe_files(fs, listed.inode, &way.back().directories);
@@ -115,7 +115,7 @@ Status wipe(file::FileSystem& fs, uint64_t parent, const std::string& name) {
   file::Tree tree(fs, top.inode);
   CAIRN_TRY(enter(parent, top));
   while (!way.empty()) {
-    Level& level = way.back();
+    WipedDirectory& level = way.back();
     if (!level.directories.empty()) {
       const Child child = level.directories.back();
       level.directories.pop_back();

@@ -4,7 +4,10 @@
 
 #include "file/inode/attributes.h"
 #include "tier/record/attributes.h"
+#include "tier/replace/drain_notes.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/remove.h"
+#include "tier/replace/reporting.h"
 #include "tier/stage/from_pool.h"
 #include "tier/system/listing.h"
 
@@ -12,19 +15,22 @@ namespace cairn::tier {
 namespace {
 
 // Removes a directory in lower whose name the pool has given to something else.
-bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
+bool clear_way(DrainState& state, const DrainDirectory& where, int directory,
+               const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   const Status status = replace_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
-    state.conflict(where, path, "a directory that changed outside Cairn is there; both are kept");
+    report_conflict(state, where, path,
+                    "a directory that changed outside Cairn is there; both are kept");
   else
-    state.failed(path, status);
+    report_failed(state, path, status);
   return false;
 }
 
 bool is_believed_or_of_pool(const DrainName& item, uint32_t uid) {
-  return is_believed(uid, item.state.owner) || uid == attributes_now(item.state.fs, item.map).uid;
+  return is_trusted_owner(uid, item.state.owner) ||
+         uid == attributes_now(item.state.fs, item.map).uid;
 }
 
 }  // namespace
@@ -53,15 +59,15 @@ Way clear_name(const DrainName& item, InLower* expected) {
   auto looked = try_to_look(item.state.known, directory, item.listed, &st);
   if (!looked.ok()) {
     const std::string path = item.where.path + "/" + name_of(item.listed);
-    item.state.failed(path, sys::failed(-looked.code(), "stat", path));
+    report_failed(item.state, path, sys::failed(-looked.code(), "stat", path));
     return Way::blocked;
   }
   *expected = *looked;
   if (*expected == InLower::other) {
     if (take_same_special(item)) return Way::not_needed;
-    item.state.conflict(item.where, item.where.path + "/" + name_of(item.listed),
-                        item.listed.has_lower ? "changed there outside Cairn; both are kept"
-                                              : "created there outside Cairn; both are kept");
+    report_conflict(item.state, item.where, item.where.path + "/" + name_of(item.listed),
+                    item.listed.has_lower ? "changed there outside Cairn; both are kept"
+                                          : "created there outside Cairn; both are kept");
     return Way::blocked;
   }
   if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {

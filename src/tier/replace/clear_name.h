@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 
 namespace cairn::tier {
 

@@ -18,7 +18,7 @@ Status changed_since_removal(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was removed", path.c_str());
 }
 
-Result<sys::Descriptor> open_kept(file::FileSystem& fs, const Known& known) {
+Result<sys::Descriptor> open_kept(file::FileSystem& fs, const KnownCover& known) {
   const int64_t top = lower_base(known.path, O_RDONLY);
   if (top < 0) return sys::failed(top, "open", known.path);
   const sys::Descriptor above(static_cast<int>(top));
@@ -46,7 +46,7 @@ int64_t note_origin(int kept, const std::string& there, const std::string& origi
 
 // Moves a file of lower into the kept directory. If another file got its name between the look and
 // the rename, that file is given back.
-Status move(const Known& known, const file::Witness& witness, int from, int to,
+Status move(const KnownCover& known, const file::Witness& witness, int from, int to,
             const std::string& name, const std::string& path) {
   const std::string there = kept_name(name);
   const auto forget_origin = [&] { sys::unlinkat(to, (origin_prefix + there).c_str(), 0); };

@@ -7,6 +7,7 @@
 
 #include "file/namespace/names.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/stage/at_home.h"
 #include "tier/system/listing.h"
 
@@ -55,8 +56,9 @@ std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file:
 
 namespace {
 
-std::string old_path_of_name(DrainState& state, const Where& where, const file::Listed& listed,
-                             const file::Map& map, file::Witness* remembered) {
+std::string old_path_of_name(DrainState& state, const DrainDirectory& where,
+                             const file::Listed& listed, const file::Map& map,
+                             file::Witness* remembered) {
   if (is_at_home(where, listed, map)) {
     const auto above = state.old_paths.find(where.inode);
     if (above == state.old_paths.end() || !listed.has_lower) return "";
@@ -89,7 +91,7 @@ std::string old_path_of_file(const DrainName& item, file::Witness* remembered) {
   return old_path_of_name(item.state, item.where, item.listed, item.map, remembered);
 }
 
-void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
+void note_old_path(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                    const file::Map& map) {
   file::Witness remembered;
   const std::string path = old_path_of_name(state, where, listed, map, &remembered);
@@ -104,7 +106,7 @@ void note_kept_path(DrainState& state, const std::string& path, const std::strin
   }
 }
 
-bool has_only_moved_with_directory(const Where& where, const file::Listed& listed,
+bool has_only_moved_with_directory(const DrainDirectory& where, const file::Listed& listed,
                                    const file::Map& map) {
   const file::Inode& inode = *map.inode;
   return where.is_moved && is_at_home(where, listed, map) && S_ISREG(inode.mode.load()) &&

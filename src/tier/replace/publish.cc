@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "tier/replace/clear_name.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/replaced_backup.h"
+#include "tier/replace/reporting.h"
 #include "tier/system/listing.h"
 #include "tier/system/temp_file.h"
 
@@ -16,7 +19,7 @@ namespace {
 
 // Notes in the pool that lower has the file. If the name was removed in the pool meanwhile, it is
 // removed in lower again.
-Status note(DrainState& state, const Where& where, const std::string& name,
+Status note(DrainState& state, const DrainDirectory& where, const std::string& name,
             const file::Witness& witness, int fd) {
   const Status status = remember(state, where, name, &witness);
   if (status.code() != ENOENT) return status;
@@ -49,22 +52,22 @@ Status rename_failed(int64_t result, const DrainName& item, int fd, const std::s
               path.c_str(), st.st_uid);
 }
 
-bool give_name(const DrainName& item, const Aside& aside) {
+bool give_name(const DrainName& item, const TempFile& temp) {
   const std::string path = item.where.path + "/" + name_of(item.listed);
   const auto fd = static_cast<int>(item.lower.fd());
-  file::Witness witness = witness_of(item.state, aside);
+  file::Witness witness = witness_of(item.state, temp);
   JournalRecord record{item.where.path,
-                       aside.name,
+                       temp.name,
                        name_of(item.listed),
                        item.where.inode,
                        item.where.map.inode->generation.load(),
                        item.map.number,
                        item.map.inode->generation.load(),
-                       aside.mark ? aside.from.change_time : 0,
+                       temp.mark ? temp.from.change_time : 0,
                        witness};
   Status status = item.state.journal.write(record);
   sys::FileStat st = {};
-  InLower found = aside.expected;
+  InLower found = temp.expected;
   if (status.ok()) {
     auto looked = try_to_look(item.state.known, fd, item.listed, &st);
     if (looked.ok())
@@ -72,31 +75,31 @@ bool give_name(const DrainName& item, const Aside& aside) {
     else
       status = sys::failed(-looked.code(), "stat", path);
   }
-  if (status.ok() && found != aside.expected) {
-    sys::unlinkat(fd, aside.name.c_str(), 0);
+  if (status.ok() && found != temp.expected) {
+    sys::unlinkat(fd, temp.name.c_str(), 0);
     if (take_same_special(item)) return true;
-    item.state.conflict(item.where, path,
-                        "changed there outside Cairn while it was drained; both are kept");
+    report_conflict(item.state, item.where, path,
+                    "changed there outside Cairn while it was drained; both are kept");
     return false;
   }
   // The bytes of a file with several names stay under another name.
-  if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
+  if (status.ok() && temp.expected == InLower::remembered && S_ISREG(st.st_mode) &&
       st.st_nlink == 1 && is_moved_from(item.state, item.where, item.listed, item.map))
     keep_linked(item.state, fd, item.listed);
-  if (status.ok() && aside.expected == InLower::remembered) announce_links(item.state, st);
+  if (status.ok() && temp.expected == InLower::remembered) announce_links(item.state, st);
   int64_t result = 0;
   if (status.ok())
-    result = aside.expected == InLower::nothing
-                 ? rename_to_free(fd, aside.name, fd, item.listed.name)
-                 : sys::renameat2(fd, aside.name.c_str(), fd, item.listed.name, 0);
+    result = temp.expected == InLower::nothing
+                 ? rename_to_free(fd, temp.name, fd, item.listed.name)
+                 : sys::renameat2(fd, temp.name.c_str(), fd, item.listed.name, 0);
   if (!status.ok() || result < 0) {
-    sys::unlinkat(fd, aside.name.c_str(), 0);
+    sys::unlinkat(fd, temp.name.c_str(), 0);
     if (result == -EEXIST && take_same_special(item)) return true;
     if (result == -EEXIST)
-      item.state.conflict(item.where, path,
-                          "created there outside Cairn while it was drained; both are kept");
+      report_conflict(item.state, item.where, path,
+                      "created there outside Cairn while it was drained; both are kept");
     else
-      item.state.failed(path, status.ok() ? rename_failed(result, item, fd, path) : status);
+      report_failed(item.state, path, status.ok() ? rename_failed(result, item, fd, path) : status);
     return false;
   }
   // After a power loss, a pool that survives must not rely on a rename that is lost.
@@ -104,37 +107,37 @@ bool give_name(const DrainName& item, const Aside& aside) {
   note_rename(item, fd, &witness);
   const Status noted = note(item.state, item.where, name_of(item.listed), witness, fd);
   if (!status.ok() || !noted.ok()) {
-    item.state.failed(path, status.ok() ? noted : status);
+    report_failed(item.state, path, status.ok() ? noted : status);
     return false;
   }
   set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
-  if (!aside.mark) return true;
-  set_drained_as_of(item.state.fs, item.map, aside.from);
+  if (!temp.mark) return true;
+  set_drained_as_of(item.state.fs, item.map, temp.from);
   if (item.state.fs.pool.is_volatile) item.lower.note_marked(item.map);
   return true;
 }
 
 }  // namespace
 
-file::Witness witness_of(const DrainState& state, const Aside& aside) {
-  file::Witness witness = witness_of(state.known, aside.st);
-  witness.rights = aside.rights;
+file::Witness witness_of(const DrainState& state, const TempFile& temp) {
+  file::Witness witness = witness_of(state.known, temp.st);
+  witness.rights = temp.rights;
   return witness;
 }
 
-Aside new_aside(const DrainName& item, InLower expected) {
-  Aside aside;
-  aside.name = item.state.aside;
-  aside.expected = expected;
-  return aside;
+TempFile new_temp_file(const DrainName& item, InLower expected) {
+  TempFile temp;
+  temp.name = item.state.temp_name;
+  temp.expected = expected;
+  return temp;
 }
 
-Status announce_aside(const DrainName& item, const Aside& aside) {
-  return item.state.journal.write({item.where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
+Status announce_temp_file(const DrainName& item, const TempFile& temp) {
+  return item.state.journal.write({item.where.path, temp.name, "", 0, 0, 0, 0, 0, {}});
 }
 
-bool publish(const DrainName& item, const Aside& aside) {
-  const bool has_name = give_name(item, aside);
+bool publish(const DrainName& item, const TempFile& temp) {
+  const bool has_name = give_name(item, temp);
   if (has_name) ++item.state.report.files;
   return has_name;
 }
@@ -191,7 +194,7 @@ Status recover_journal(DrainState& state) {
         record->change_time != 0 && ((*inode)->flags.load() & format::flag_lazy) != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);
   }
-  remove_aside(fd.get(), record->aside);
+  remove_temp_files(fd.get(), record->temp_name);
   return state.journal.clear();
 }
 

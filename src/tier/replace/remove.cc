@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
 #include "tier/replace/replaced_backup.h"
 #include "tier/system/listing.h"
@@ -18,7 +19,7 @@ Status changed_since_import(const std::string& path) {
 
 // `newest`: lower is known to the pool as it was at this time. `begun`: since then this drain
 // changes it. `links_until`: until then a drain may have removed links.
-struct Span {
+struct KnownTimes {
   uint64_t newest;
   uint64_t begun;
   uint64_t links_until;
@@ -27,7 +28,7 @@ struct Span {
 // Was the file changed after that time? A change makes both times later. A later mtime alone may be
 // one that a user has set. A later ctime alone may come from another link that was made or removed;
 // it counts for a file without other links, if no drain can have removed one.
-bool is_later(const sys::FileStat& st, const Span& span) {
+bool is_later(const sys::FileStat& st, const KnownTimes& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
   return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
@@ -44,7 +45,7 @@ Status too_deep(const std::string& path) {
 
 // The directory at the top of a tree.
 struct Root {
-  const Known& known;
+  const KnownCover& known;
   const file::Witness& witness;
 };
 
@@ -53,7 +54,7 @@ struct Root {
 // compares with that.
 class Announced {
  public:
-  Announced(DrainState& state, const Where& where, const file::Listed& listed)
+  Announced(DrainState& state, const DrainDirectory& where, const file::Listed& listed)
       : state_(state), where_(where), name_(name_of(listed)), witness_(listed.lower) {}
   void again(const sys::FileStat& st) {
     announce_links(state_, st);
@@ -67,7 +68,7 @@ class Announced {
 
  private:
   DrainState& state_;
-  const Where& where_;
+  const DrainDirectory& where_;
   std::string name_;
   file::Witness witness_;
   uint64_t until_ = 0;
@@ -77,16 +78,16 @@ class Announced {
 class TreeWalk {
  public:
   // `removing` null: only checks the tree. If not, removes it, from the leaves up.
-  TreeWalk(const Span& span, const Root& root, const std::string& path, Announced* removing)
+  TreeWalk(const KnownTimes& span, const Root& root, const std::string& path, Announced* removing)
       : span_(span), root_(root), path_(path), removing_(removing) {}
 
   // The name must be the directory of `root`. All others are opened from there.
   Status visit(int directory, const std::string& name) {
     CAIRN_TRY(enter_or_remove(directory, name));
     while (!way_.empty()) {
-      Level& level = way_.back();
+      RemovedDirectory& level = way_.back();
       if (level.left.empty()) {
-        const Level done = std::move(level);
+        const RemovedDirectory done = std::move(level);
         way_.pop_back();
         CAIRN_TRY(remove(way_.empty() ? directory : way_.back().fd.get(), done.name, done.st));
         continue;
@@ -100,14 +101,14 @@ class TreeWalk {
 
  private:
   // A directory that the walk is in.
-  struct Level {
+  struct RemovedDirectory {
     sys::Descriptor fd;
     std::string name;
     sys::FileStat st = {};  // before anything in it was removed
     std::vector<sys::DirectoryEntry> left = {};
   };
 
-  // For messages.
+  // The path of a name, for messages.
   [[nodiscard]] std::string path_of(const std::string& name) const {
     std::string path = path_;
     if (way_.empty()) return path;
@@ -134,7 +135,7 @@ class TreeWalk {
     // Another host of the job may have removed it.
     if (opened == -ENOENT) return Status();
     if (opened < 0) return sys::failed(opened, "open", path_of(name));
-    Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
+    RemovedDirectory level{sys::Descriptor(static_cast<int>(opened)), name, st};
     if (const int64_t result = sys::list(level.fd.get(), &level.left); result < 0)
       return sys::failed(result, "open", path_of(name));
     sys::FileStat listed = {};
@@ -154,42 +155,42 @@ class TreeWalk {
                                            : Status();
   }
 
-  const Span& span_;
+  const KnownTimes& span_;
   const Root& root_;
   const std::string& path_;
   Announced* removing_;
-  std::vector<Level> way_;
+  std::vector<RemovedDirectory> way_;
 };
 
 // ESTALE: somebody has changed something in the tree.
-Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
+Status check_tree(const KnownTimes& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
   if (root.witness.size == newest_unknown) return changed_since_import(path);
   return TreeWalk(span, root, path, nullptr).visit(directory, name);
 }
 
-Span span_of(const DrainState& state, const file::Listed& listed) {
+KnownTimes span_of(const DrainState& state, const file::Listed& listed) {
   return {listed.lower.size, state.begun, state.links_until};
 }
 
 }  // namespace
 
-Status check_unchanged(const Known& known, int directory, const std::string& name,
+Status check_unchanged(const KnownCover& known, int directory, const std::string& name,
                        const std::string& path, const file::Witness& witness) {
   return check_tree({witness.size, file::now_ns(), 0}, {known, witness}, path, directory, name);
 }
 
-Status remove_tree(DrainState& state, const Where& where, int directory,
+Status remove_tree(DrainState& state, const DrainDirectory& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Span span = span_of(state, listed);
+  const KnownTimes span = span_of(state, listed);
   const Root root{state.known, listed.lower};
   CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
   Announced announced(state, where, listed);
   return TreeWalk(span, root, path, &announced).visit(directory, name_of(listed));
 }
 
-Status replace_tree(DrainState& state, const Where& where, int directory,
+Status replace_tree(DrainState& state, const DrainDirectory& where, int directory,
                     const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   CAIRN_TRY(check_tree(span_of(state, listed), {state.known, listed.lower}, path, directory,

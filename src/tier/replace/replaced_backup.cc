@@ -17,7 +17,9 @@
 
 #include "base/saved_failure.h"
 #include "tier/claim/kept_directory.h"
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 #include "tier/replace/moved_directory.h"
 #include "tier/system/listing.h"
 #include "tier/system/open_files.h"
@@ -26,11 +28,11 @@ namespace cairn::tier {
 namespace {
 
 bool make_kept(DrainState& state) {
-  if (state.kept.ok()) return true;
+  if (state.kept_dir.ok()) return true;
   LowerDirectory top(state, state.top);
   const int64_t fd = top.touch();
   if (fd < 0) return false;
-  return make_kept_directory(state.fs, static_cast<int>(fd), state.owner, &state.kept) == 0;
+  return make_kept_directory(state.fs, static_cast<int>(fd), state.owner, &state.kept_dir) == 0;
 }
 
 // A directory at or below the kept one that the walk is in, and the names still to be removed.
@@ -123,7 +125,7 @@ int64_t forget_origins(int kept) {
 
 }  // namespace
 
-bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
+bool is_moved_from(const DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                    const file::Map& map) {
   const bool is_unknown =
       state.calls.only != nullptr || file::NameChanges(state.fs.pool).homes != state.seen.homes;
@@ -141,24 +143,26 @@ bool keep_linked(DrainState& state, int directory, const file::Listed& listed) {
   ++st.st_nlink;
   announce_links(state, st);
   return make_kept(state) &&
-         link_open_file(fd.get(), state.kept.get(), kept_name(listed.name).c_str()) == 0 &&
-         sys::fsync_directory(state.kept.get()) == 0;
+         link_open_file(fd.get(), state.kept_dir.get(), kept_name(listed.name).c_str()) == 0 &&
+         sys::fsync_directory(state.kept_dir.get()) == 0;
 }
 
-bool keep_moved(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
+bool keep_moved(DrainState& state, const DrainDirectory& where, int directory,
+                const file::Listed& listed) {
   if (!make_kept(state)) return false;
   const std::string there = kept_name(listed.name);
-  if (sys::renameat2(directory, listed.name, state.kept.get(), there.c_str(), 0) < 0) return false;
+  if (sys::renameat2(directory, listed.name, state.kept_dir.get(), there.c_str(), 0) < 0)
+    return false;
   sys::FileStat st = {};
-  if (sys::lstatat(state.kept.get(), there.c_str(), &st) == 0 &&
+  if (sys::lstatat(state.kept_dir.get(), there.c_str(), &st) == 0 &&
       !is_remembered(state.known, listed.lower, st)) {
     // Another file got the name just before the rename. It is given back.
-    give_back(state.kept.get(), there, directory, listed.name);
+    give_back(state.kept_dir.get(), there, directory, listed.name);
     return false;
   }
-  sys::fsync_directory(state.kept.get());
+  sys::fsync_directory(state.kept_dir.get());
   std::string kept;
-  if (sys::read_link(AT_FDCWD, path_of_open(state.kept.get()).c_str(), &kept) >= 0)
+  if (sys::read_link(AT_FDCWD, path_of_open(state.kept_dir.get()).c_str(), &kept) >= 0)
     note_kept_path(state, where.path + "/" + name_of(listed),
                    state.top.path + kept.substr(kept.rfind('/')) + "/" + there);
   return true;
@@ -186,7 +190,7 @@ Status end_one(DrainState& state, int covered, int kept) {
 }  // namespace
 
 Status end_kept(DrainState& state) {
-  state.kept.reset();
+  state.kept_dir.reset();
   const auto found = find_kept_directories(state.fs, state.beneath.fd(), state.owner);
   if (found.empty()) return Status();
   LowerDirectory top(state, state.top);

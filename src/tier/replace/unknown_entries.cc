@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tier/replace/drain_notes.h"
 #include "tier/replace/drain_state.h"
 #include "tier/system/listing.h"
 
@@ -28,7 +29,8 @@ struct Remembered {
   file::Witness witness;
 };
 
-Result<std::map<std::string, Remembered>> remembered_names(DrainState& state, const Where& where) {
+Result<std::map<std::string, Remembered>> remembered_names(DrainState& state,
+                                                           const DrainDirectory& where) {
   std::map<std::string, Remembered> names;
   const Status status =
       for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
@@ -51,7 +53,7 @@ bool is_known(const DrainState& state, const Remembered& name, const sys::FileSt
 }
 
 // The newest time in a directory of lower; newest_unknown if it holds an unknown entry.
-Result<uint64_t> newest_in(DrainState& state, const Where& where) {
+Result<uint64_t> newest_in(DrainState& state, const DrainDirectory& where) {
   const int64_t opened = open_directory(state.beneath, where.path, state.known, &*where.witness);
   if (opened < 0) return sys::failed(opened, "open", where.path);
   const sys::Descriptor fd(static_cast<int>(opened));
@@ -73,13 +75,14 @@ Result<uint64_t> newest_in(DrainState& state, const Where& where) {
 
 }  // namespace
 
-void look_for_foreign(DrainState& state, const Where& above, const file::Listed& listed,
-                      const file::Map& map) {
+void look_for_unknown_entries(DrainState& state, const DrainDirectory& above,
+                              const file::Listed& listed, const file::Map& map) {
   if (!is_at_home(above, listed, map)) return;
-  const Where where{listed.inode, map, above.path + "/" + name_of(listed), false, listed.lower};
+  const DrainDirectory where{listed.inode, map, above.path + "/" + name_of(listed), false,
+                             listed.lower};
   sys::FileStat st = {};
   const int64_t opened = state.beneath.open(where.path, O_PATH | O_NOFOLLOW);
-  if (opened == -ENOENT && !above.fresh) state.gone.insert(where.inode);
+  if (opened == -ENOENT && !above.fresh) state.removed_dirs.insert(where.inode);
   if (opened < 0) return;
   const sys::Descriptor fd(static_cast<int>(opened));
   if (sys::fstat(fd.get(), &st) < 0 || !S_ISDIR(st.st_mode) ||
@@ -87,9 +90,9 @@ void look_for_foreign(DrainState& state, const Where& above, const file::Listed&
     return;
   auto newest = newest_in(state, where);
   if (newest.ok() && *newest != newest_unknown)
-    state.looked[where.inode] = *newest;
+    state.unchanged_dirs[where.inode] = *newest;
   else
-    note_foreign(state, where.inode);
+    note_unknown_entry(state, where.inode);
 }
 
 }  // namespace cairn::tier

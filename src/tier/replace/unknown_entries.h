@@ -7,7 +7,7 @@ namespace cairn::tier {
 
 // If this directory of `where` has changed in lower since the pool saw it, compares its entries
 // with those that the pool knows. Notes if lower does not have the directory any more.
-void look_for_foreign(DrainState& state, const Where& where, const file::Listed& listed,
-                      const file::Map& map);
+void look_for_unknown_entries(DrainState& state, const DrainDirectory& where,
+                              const file::Listed& listed, const file::Map& map);
 
 }  // namespace cairn::tier

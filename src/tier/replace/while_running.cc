@@ -11,12 +11,13 @@
 #include "pool/lanes/seats.h"
 #include "tier/claim/claim.h"
 #include "tier/replace/drain_state.h"
+#include "tier/replace/reporting.h"
 
 namespace cairn::tier {
 namespace {
 
 bool is_open(DrainState& state, const file::Map& map) {
-  return state.open.count(map.number) != 0 ||
+  return state.open_inodes.count(map.number) != 0 ||
          file::is_open(state.fs, map.number);  // opened since the drain began
 }
 
@@ -44,8 +45,21 @@ uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
 
 }  // namespace
 
+bool is_left_to_later(const DrainState& state, DrainMode mode) {
+  if (!state.calls.while_running) return false;
+  if (mode == DrainMode::inherit) mode = state.calls.while_running->otherwise;
+  return mode == DrainMode::never ||
+         (mode == DrainMode::exit && !state.calls.while_running->at_end);
+}
+
+bool is_whole_so_far(const DrainState& state) {
+  return is_clean_so_far(state) && !have_names_changed(state) && state.postponed_inodes.empty() &&
+         state.calls.only == nullptr &&
+         (!state.calls.while_running || !is_left_to_later(state, DrainMode::inherit));
+}
+
 bool is_open_among_nodes(DrainState& state, const file::Map& map) {
-  if (!state.leaves_busy_files() || !is_open(state, map)) return false;
+  if (!leaves_busy_files(state) || !is_open(state, map)) return false;
   if (!state.is_shared) {
     const auto others = other_claims(state.fs, state.cover.path);
     state.is_shared = !others.ok() || !others->empty();
@@ -54,33 +68,33 @@ bool is_open_among_nodes(DrainState& state, const file::Map& map) {
 }
 
 void note_open_files(DrainState& state) {
-  if (!state.leaves_busy_files()) return;
+  if (!leaves_busy_files(state)) return;
   file::for_each_open_file(state.fs, [&state](const format::OpenFile& open) {
-    state.open.insert(open.inode.load());
+    state.open_inodes.insert(open.inode.load());
     return true;
   });
 }
 
-bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
+bool is_postponed(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
                   const file::Map& map) {
   if (!state.calls.while_running) return false;
-  if (state.postponed.count(map.number) != 0) {
-    state.waiting.insert(where.inode);
+  if (state.postponed_inodes.count(map.number) != 0) {
+    state.dirs_with_postponed.insert(where.inode);
     return true;
   }
   if (is_drained(state.fs, where, listed, map)) return false;
   const WhileRunning& rule = *state.calls.while_running;
   DrainMode mode = drain_mode_in(state.fs, map, where.mode);
   if (mode == DrainMode::inherit) mode = rule.otherwise;
-  const bool waits = state.is_left_to_later(mode) ||
+  const bool waits = is_left_to_later(state, mode) ||
                      (has_bytes(map) && !rule.at_end && is_busy(state, rule, mode, map));
   if (waits) postpone(state, where, map);
   return waits;
 }
 
-void postpone(DrainState& state, const Where& where, const file::Map& map) {
-  state.postponed.insert(map.number);
-  state.waiting.insert(where.inode);
+void postpone(DrainState& state, const DrainDirectory& where, const file::Map& map) {
+  state.postponed_inodes.insert(map.number);
+  state.dirs_with_postponed.insert(where.inode);
   if (!has_bytes(map)) return;
   ++state.report.postponed;
   state.report.postponed_bytes += bytes_of(state.fs, map);

@@ -1,4 +1,4 @@
-// A name of the pool is at home if it has the same place in lower.
+// Finds out if a name of the pool is at home: it has the same place in lower.
 #pragma once
 
 #include <optional>

@@ -127,7 +127,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
                      const sys::FileStat& st) {
   if (!S_ISLNK(map.inode->mode.load())) {
-    // Of a special file, only owner and mode can differ.
+    // A special file can differ in owner and mode only.
     const file::Attributes wanted = attributes_now(fs, map);
     return (st.st_mode & 07777) == (wanted.mode & 07777) &&
            (wanted.uid == keeps_owner || (st.st_uid == wanted.uid && st.st_gid == wanted.gid));

@@ -35,7 +35,7 @@ Status Importer::fill_directory(uint64_t number) {
   return file::set_flags(fs_, number, 0, format::flag_lazy);
 }
 
-Status Importer::import_names(const Place& place, uint64_t number) {
+Status Importer::import_names(const LowerLocation& place, uint64_t number) {
   const int64_t opened = open_lower(place, O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "cannot be listed", place.path);
   const sys::Descriptor directory(static_cast<int>(opened));
@@ -61,8 +61,8 @@ Status Importer::import_names(const Place& place, uint64_t number) {
   return raise_newest(fs_, number, newest);
 }
 
-Status Importer::import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
-                            uint64_t* newest) {
+Status Importer::import_one(const LowerLocation& place, uint64_t directory, int fd,
+                            const std::string& name, uint64_t* newest) {
   sys::FileStat st = {};
   const int64_t result = sys::lstatat(fd, name.c_str(), &st);
   if (result == -ENOENT) return Status();  // it was removed since it was listed

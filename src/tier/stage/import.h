@@ -15,8 +15,8 @@ class Importer {
   Status fill_directory(uint64_t inode);
 
  private:
-  Status import_names(const Place& place, uint64_t inode);
-  Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
+  Status import_names(const LowerLocation& place, uint64_t inode);
+  Status import_one(const LowerLocation& place, uint64_t directory, int fd, const std::string& name,
                     uint64_t* newest);
 
   file::FileSystem& fs_;

@@ -40,7 +40,7 @@ bool has_source(const file::Map& map) {
   return map.inode->links.load() == 0 && map.inode->lower_parent.load() == 0;
 }
 
-Status changed(const Place& place) {
+Status changed(const LowerLocation& place) {
   return fail(ESTALE,
               place.was_evicted
                   ? "%s: it was changed or replaced since the pool evicted it, which left the only "
@@ -49,7 +49,7 @@ Status changed(const Place& place) {
               place.path.c_str());
 }
 
-Status gone(const Place& place) {
+Status gone(const LowerLocation& place) {
   if (!place.was_evicted) return changed(place);
   return fail(
       ESTALE,
@@ -76,7 +76,7 @@ Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what
 }
 
 Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t size,
-                 const Place& place) {
+                 const LowerLocation& place) {
   const std::string& path = place.path;
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
   uint64_t from = 0;
@@ -114,7 +114,7 @@ Status finish(file::FileSystem& fs, const file::Map& map, uint64_t size,
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
   CAIRN_TRY(file::check_generation(map, generation));
-  pool::Change change(fs.pool, *seat);
+  pool::RedoChange change(fs.pool, *seat);
   change.set(map.inode->size, size);
   if (file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
   if (times) {
@@ -134,7 +134,8 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 }  // namespace
 
-Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st, sys::Descriptor* base) {
+Result<sys::Descriptor> open_file(const LowerLocation& place, sys::FileStat* st,
+                                  sys::Descriptor* base) {
   const int64_t fd = open_lower(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, base);
   if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
   if (fd == -ELOOP) return changed(place);
@@ -149,14 +150,14 @@ Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st, sys::De
     return changed(place);
   // Another user may be able to make a file of the same number, size and times, but not of the same
   // owner.
-  if (place.owner && st->st_uid != *place.owner && !is_believed(st->st_uid, no_owner))
+  if (place.owner && st->st_uid != *place.owner && !is_trusted_owner(st->st_uid, no_owner))
     return changed(place);
   return file;
 }
 
 Result<size_t> Stager::read_lower(const file::Map& map, void* buffer, size_t size,
                                   uint64_t offset) {
-  const DescriptorCache::Key key = DescriptorCache::key_of(map);
+  const DescriptorCache::DescriptorKey key = DescriptorCache::key_of(map);
   const int64_t kept = lower_.descriptors().pread(key, buffer, size, offset);
   if (kept >= 0) return static_cast<size_t>(kept);
   sys::FileStat st = {};
@@ -230,7 +231,7 @@ Result<uint64_t> Stager::seek(uint64_t number, uint64_t offset, int whence) {
   return undisturbed(map, [&] { return seek_lower(map, offset, whence); });
 }
 
-Status Stager::copy_from(const Place& place, const file::Map& map) {
+Status Stager::copy_from(const LowerLocation& place, const file::Map& map) {
   sys::FileStat st = {};
   auto from = open_file(place, &st);
   if (!from.ok()) return from.status();
@@ -257,8 +258,8 @@ Status Stager::copy_in(const file::Map& map, uint64_t* size) {
   return copy_from(now, map);
 }
 
-Result<std::shared_ptr<Source>> Stager::source_of(const file::Map& map) {
-  std::shared_ptr<Source> source = lower_.sources().find(map);
+Result<std::shared_ptr<ContentSource>> Stager::source_of(const file::Map& map) {
+  std::shared_ptr<ContentSource> source = lower_.sources().find(map);
   if (source == nullptr)
     return fail(
         EIO,
@@ -270,13 +271,13 @@ Result<std::shared_ptr<Source>> Stager::source_of(const file::Map& map) {
 std::shared_ptr<file::Remote> Stager::remote(uint64_t number) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok() || !has_source({*inode, number})) return nullptr;
-  const std::shared_ptr<Source> source = lower_.sources().find({*inode, number});
+  const std::shared_ptr<ContentSource> source = lower_.sources().find({*inode, number});
   return source == nullptr || source->remote() == nullptr
              ? nullptr
              : std::shared_ptr<file::Remote>(source, source->remote());
 }
 
-Status Stager::stage_source(const file::Map& map, Source& source) {
+Status Stager::stage_source(const file::Map& map, ContentSource& source) {
   if (source.remote() != nullptr)
     return fail(ENODEV,
                 "it is on another host and open for writing: it cannot be mapped, because this "

@@ -30,9 +30,9 @@ class Stager {
   template <typename Look>
   auto undisturbed(const file::Map& map, Look look);
   Status copy_in(const file::Map& map, uint64_t* size);
-  Status copy_from(const Place& place, const file::Map& map);
-  Result<std::shared_ptr<Source>> source_of(const file::Map& map);
-  Status stage_source(const file::Map& map, Source& source);
+  Status copy_from(const LowerLocation& place, const file::Map& map);
+  Result<std::shared_ptr<ContentSource>> source_of(const file::Map& map);
+  Status stage_source(const file::Map& map, ContentSource& source);
 
   LowerTree& lower_;
   file::FileSystem& fs_;
@@ -40,7 +40,7 @@ class Stager {
 
 // Opens what lower has of a lazy file, if it is the file that was imported. `base`: as for
 // open_lower().
-Result<sys::Descriptor> open_file(const Place& place, sys::FileStat* st,
+Result<sys::Descriptor> open_file(const LowerLocation& place, sys::FileStat* st,
                                   sys::Descriptor* base = nullptr);
 // Copies a lazy file into the pool; does nothing if it is there. Fails as a write to it does.
 Status stage(file::FileSystem& fs, uint64_t inode);

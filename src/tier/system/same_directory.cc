@@ -55,7 +55,7 @@ bool is_token(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-bool is_believed(uint32_t uid, uint64_t owner) {
+bool is_trusted_owner(uint32_t uid, uint64_t owner) {
   return uid == geteuid() || uid == 0 || uid == owner;
 }
 

@@ -31,6 +31,6 @@ bool is_token(const std::string& text);
 
 inline constexpr uint64_t no_owner = ~0ULL;
 // Does a claim of this user count? `owner`: the one that the record names.
-bool is_believed(uint32_t uid, uint64_t owner);
+bool is_trusted_owner(uint32_t uid, uint64_t owner);
 
 }  // namespace cairn::tier

@@ -4,13 +4,13 @@
 
 namespace cairn::tier {
 
-void Sources::add(const file::Map& map, std::shared_ptr<Source> source) {
+void Sources::add(const file::Map& map, std::shared_ptr<ContentSource> source) {
   const std::lock_guard guard(mutex_);
   sources_[key_of(map)] = std::move(source);
 }
 
 void Sources::clean(file::FileSystem& fs) {
-  std::vector<std::shared_ptr<Source>> gone;
+  std::vector<std::shared_ptr<ContentSource>> gone;
   const std::lock_guard guard(mutex_);
   for (auto one = sources_.begin(); one != sources_.end();) {
     const auto [number, generation] = one->first;
@@ -24,7 +24,7 @@ void Sources::clean(file::FileSystem& fs) {
   }
 }
 
-std::shared_ptr<Source> Sources::find(const file::Map& map) {
+std::shared_ptr<ContentSource> Sources::find(const file::Map& map) {
   const std::lock_guard guard(mutex_);
   const auto found = sources_.find(key_of(map));
   return found == sources_.end() ? nullptr : found->second;

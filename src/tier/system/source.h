@@ -1,7 +1,7 @@
-// Source gives the contents of a file without a name whose bytes lie neither in the pool nor in a
-// covered directory. Other code sees a lazy file (lower.h). Its bytes are read from the source, and
-// copied into the pool when it is mapped. A source that can be written is always read and written,
-// and its file cannot be mapped.
+// ContentSource gives the contents of a file without a name whose bytes lie neither in the pool nor
+// in a covered directory. Other code sees a lazy file (lower.h). Its bytes are read from the
+// source, and copied into the pool when it is mapped. A source that can be written is always read
+// and written, and its file cannot be mapped.
 //
 // Only the process that made the source has it. In others, which inherit the file, reads and writes
 // fail.
@@ -16,9 +16,9 @@
 
 namespace cairn::tier {
 
-class Source {
+class ContentSource {
  public:
-  virtual ~Source() = default;
+  virtual ~ContentSource() = default;
   // Reads as file::read_at() does. Several threads may call it concurrently.
   virtual Result<size_t> read(void* buffer, size_t size, uint64_t offset) = 0;
   // Null: it can only be read.
@@ -28,9 +28,9 @@ class Source {
 // The sources of one attached pool.
 class Sources {
  public:
-  void add(const file::Map& map, std::shared_ptr<Source> source);
+  void add(const file::Map& map, std::shared_ptr<ContentSource> source);
   // Null if there is none.
-  std::shared_ptr<Source> find(const file::Map& map);
+  std::shared_ptr<ContentSource> find(const file::Map& map);
   // Removes the sources of files that are gone. They close files, so the caller is in no seat.
   void clean(file::FileSystem& fs);
 
@@ -38,7 +38,7 @@ class Sources {
   using Key = std::pair<uint64_t, uint64_t>;  // an inode and its generation
   static Key key_of(const file::Map& map) { return {map.number, map.inode->generation.load()}; }
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Source>> sources_;
+  std::map<Key, std::shared_ptr<ContentSource>> sources_;
 };
 
 }  // namespace cairn::tier

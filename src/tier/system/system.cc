@@ -105,21 +105,21 @@ timespec timespec_of(const statx_timestamp& time) {
   return {static_cast<time_t>(time.tv_sec), static_cast<int64_t>(time.tv_nsec)};
 }
 
-void take(const struct statx& told, FileStat* st) {
-  st->st_dev = makedev(told.stx_dev_major, told.stx_dev_minor);
-  st->st_ino = told.stx_ino;
-  st->st_mode = told.stx_mode;
-  st->st_nlink = told.stx_nlink;
-  st->st_uid = told.stx_uid;
-  st->st_gid = told.stx_gid;
-  st->st_rdev = makedev(told.stx_rdev_major, told.stx_rdev_minor);
-  st->st_size = static_cast<off_t>(told.stx_size);
-  st->st_blksize = told.stx_blksize;
-  st->st_blocks = static_cast<blkcnt_t>(told.stx_blocks);
-  st->st_atim = timespec_of(told.stx_atime);
-  st->st_mtim = timespec_of(told.stx_mtime);
-  st->st_ctim = timespec_of(told.stx_ctime);
-  st->birth = (told.stx_mask & STATX_BTIME) != 0 ? time_of(told.stx_btime) & ~birth_is_handle : 0;
+void take(const struct statx& found, FileStat* st) {
+  st->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
+  st->st_ino = found.stx_ino;
+  st->st_mode = found.stx_mode;
+  st->st_nlink = found.stx_nlink;
+  st->st_uid = found.stx_uid;
+  st->st_gid = found.stx_gid;
+  st->st_rdev = makedev(found.stx_rdev_major, found.stx_rdev_minor);
+  st->st_size = static_cast<off_t>(found.stx_size);
+  st->st_blksize = found.stx_blksize;
+  st->st_blocks = static_cast<blkcnt_t>(found.stx_blocks);
+  st->st_atim = timespec_of(found.stx_atime);
+  st->st_mtim = timespec_of(found.stx_mtime);
+  st->st_ctim = timespec_of(found.stx_ctime);
+  st->birth = (found.stx_mask & STATX_BTIME) != 0 ? time_of(found.stx_btime) & ~birth_is_handle : 0;
 }
 
 // FUSE gives other handles to a file that it has forgotten meanwhile. XFS has handles of the same
@@ -226,10 +226,10 @@ int64_t fsync_directory(int fd) {
 int64_t fstat(int fd, FileStat* st) { return lstatat(fd, "", st); }
 int64_t lstatat(int directory, const char* name, FileStat* st) {
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
-  struct statx told = {};
-  int64_t result = call(SYS_statx, directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &told);
+  struct statx found = {};
+  int64_t result = call(SYS_statx, directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &found);
   if (result == 0) {
-    take(told, st);
+    take(found, st);
     if (st->birth == 0) st->birth = handle_of(directory, name);
   } else if (is_unknown(result)) {  // Linux before 4.11, or a filter, lacks statx
     *st = {};
@@ -316,7 +316,7 @@ Descriptor out_of_the_way(int fd) {
 }
 
 int64_t list(int fd, std::vector<DirectoryEntry>* entries) {
-  struct Record {
+  struct KernelEntry {
     uint64_t inode;
     int64_t offset;
     uint16_t length;
@@ -328,9 +328,9 @@ int64_t list(int fd, std::vector<DirectoryEntry>* entries) {
     const int64_t n = getdents(fd, buffer.data(), buffer.size());
     if (n <= 0) return n;
     for (int64_t at = 0; at < n;) {
-      const auto* record = reinterpret_cast<const Record*>(buffer.data() + at);
+      const auto* record = reinterpret_cast<const KernelEntry*>(buffer.data() + at);
       at += record->length;
-      const char* name = buffer.data() + at - record->length + offsetof(Record, name);
+      const char* name = buffer.data() + at - record->length + offsetof(KernelEntry, name);
       if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
       entries->push_back({name, record->type});
     }

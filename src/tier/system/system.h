@@ -43,7 +43,7 @@ void drop_cached(int fd);
 // Does fsync(). 0 also if the file system has no fsync of directories.
 int64_t fsync_directory(int fd);
 
-// What the kernel tells of a file or directory.
+// The attributes of a file or directory, as the kernel returns them.
 struct FileStat : stat {
   FileStat() : stat{} {}
   // When it was created, in nanoseconds since 1970; with birth_is_handle set, a number that the

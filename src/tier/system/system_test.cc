@@ -16,7 +16,8 @@
 namespace cairn::tier::sys {
 namespace {
 
-// As on a kernel that has no openat2, or in a container whose filter refuses it.
+// Makes openat2 fail as on a kernel that does not have it, or in a container whose filter refuses
+// it.
 bool refuse_openat2(int error) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),

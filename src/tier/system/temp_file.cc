@@ -168,16 +168,16 @@ bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t*
   return *from < *to;
 }
 
-int64_t rename_to_free(int from, const std::string& aside, int to, const char* name) {
-  int64_t result = sys::renameat2(from, aside.c_str(), to, name, RENAME_NOREPLACE);
+int64_t rename_to_free(int from, const std::string& temp_name, int to, const char* name) {
+  int64_t result = sys::renameat2(from, temp_name.c_str(), to, name, RENAME_NOREPLACE);
   if (result != -EINVAL && result != -ENOSYS) return result;
   // This file system lacks RENAME_NOREPLACE. A link does not replace a file either.
-  result = sys::linkat(from, aside.c_str(), to, name);
-  if (result == 0) return sys::unlinkat(from, aside.c_str(), 0);
+  result = sys::linkat(from, temp_name.c_str(), to, name);
+  if (result == 0) return sys::unlinkat(from, temp_name.c_str(), 0);
   if (result == -EEXIST) return result;
   sys::FileStat st = {};
   if (sys::lstatat(to, name, &st) == 0) return -EEXIST;
-  return sys::renameat2(from, aside.c_str(), to, name, 0);
+  return sys::renameat2(from, temp_name.c_str(), to, name, 0);
 }
 
 }  // namespace cairn::tier

@@ -21,8 +21,8 @@ class CheckedCopy {
   Result<uint64_t> from_pool(file::File& from, uint64_t offset, uint64_t end);
   // Copies from a file in lower. Its holes stay holes.
   Result<uint64_t> from_lower(int from, uint64_t offset, uint64_t end);
-  // Does the same from a file of the same file system. The kernel copies if it can: without the
-  // bytes going through this process, or by sharing blocks. So nothing is read back.
+  // Copies from a file of the same file system, whose holes stay holes. The kernel copies if it
+  // can, or shares blocks: the bytes do not go through this process, so nothing is read back.
   Result<uint64_t> within_lower(int from, uint64_t offset, uint64_t end);
 
  private:
@@ -54,7 +54,8 @@ Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t
 // `size`.
 bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to);
 
-// Renames `aside` in directory `from` to the name in directory `to`. -EEXIST: a file has the name.
-int64_t rename_to_free(int from, const std::string& aside, int to, const char* name);
+// Renames `temp_name` in directory `from` to the name in directory `to`. -EEXIST: a file has the
+// name.
+int64_t rename_to_free(int from, const std::string& temp_name, int to, const char* name);
 
 }  // namespace cairn::tier

@@ -13,7 +13,7 @@
 
 namespace cairn::tier {
 
-std::string claim_aside_name();
+std::string temp_claim_name();
 // Removes files that are left over from a directory in which a claim is made or a cover ends. Only
 // files of the user and of `owner`, as whose the directory's file system shows the user's files.
 void remove_claims_left(int directory, uint64_t owner = no_owner);

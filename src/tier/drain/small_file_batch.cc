@@ -1,7 +1,7 @@
 // Drains small files of one directory together: writes them under temporary names, makes all of
 // them durable concurrently, and then gives each its name. An fsync waits some 5 ms for the disk,
 // and a copy takes 50 us, so one fsync after the other would take most of the time.
-#include "tier/drain/drain_together.h"
+#include "tier/drain/small_file_batch.h"
 
 #include <pthread.h>
 #include <signal.h>  // NOLINT: pthread_sigmask
@@ -10,8 +10,9 @@
 #include <array>
 #include <atomic>
 
+#include "tier/drain/batch_limits.h"
 #include "tier/drain/drain_file.h"
-#include "tier/drain/write_aside.h"
+#include "tier/drain/write_temp_file.h"
 #include "tier/replace/drain_state.h"
 #include "tier/replace/publish.h"
 #include "tier/system/listing.h"
@@ -62,59 +63,59 @@ class AtOnce {
 
 }  // namespace
 
-bool Together::suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
-                     const file::Map& map) {
+bool SmallFileBatch::suits(file::FileSystem& fs, const DrainDirectory& where,
+                           const file::Listed& listed, const file::Map& map) {
   const file::Inode& inode = *map.inode;
   return S_ISREG(inode.mode.load()) && inode.links.load() == 1 &&
-         inode.size.load() <= largest_together && (inode.flags.load() & format::flag_lazy) == 0 &&
+         inode.size.load() <= largest_in_batch && (inode.flags.load() & format::flag_lazy) == 0 &&
          !is_drained(fs, where, listed, map);
 }
 
-void Together::add(const file::Listed& listed, const file::Map& map) {
+void SmallFileBatch::add(const file::Listed& listed, const file::Map& map) {
   const uint64_t size = map.inode->size.load();
-  if (files_.size() == most_aside || bytes_ + size > most_bytes_together) drain();
+  if (files_.size() == most_temp_files || bytes_ + size > most_bytes_in_batch) drain();
   files_.push_back({listed, map});
   bytes_ += size;
 }
 
-size_t Together::drain_some(size_t from) {
-  struct Written {
-    const One* one;
-    Aside aside;
+size_t SmallFileBatch::drain_some(size_t from) {
+  struct WrittenFile {
+    const BatchedFile* one;
+    TempFile temp;
   };
-  std::vector<Written> written;
-  std::vector<const One*> again;
+  std::vector<WrittenFile> written;
+  std::vector<const BatchedFile*> again;
   size_t at = from;
   for (; at < files_.size() && !state_.cancelled; ++at) {
-    const One& one = files_[at];
-    Written next{&one, {}};
-    if (!needs_writing({state_, where_, lower_, one.listed, one.map}, &next.aside.expected))
+    const BatchedFile& one = files_[at];
+    WrittenFile next{&one, {}};
+    if (!needs_writing({state_, where_, lower_, one.listed, one.map}, &next.temp.expected))
       continue;
-    next.aside.name = numbered_aside(state_.aside, written.size());
-    next.aside.has_company = !written.empty();
-    const Tried tried = write_aside({state_, where_, lower_, one.listed, one.map}, &next.aside);
+    next.temp.name = numbered_temp_name(state_.temp_name, written.size());
+    next.temp.has_company = !written.empty();
+    const Tried tried = write_temp_file({state_, where_, lower_, one.listed, one.map}, &next.temp);
     if (tried == Tried::crowded) break;
     if (tried == Tried::done) written.push_back(std::move(next));
     if (tried == Tried::again) again.push_back(&one);
   }
   std::vector<Sync> syncs;
   syncs.reserve(written.size());
-  for (const Written& file : written) syncs.push_back({file.aside.file.get(), 0});
+  for (const WrittenFile& file : written) syncs.push_back({file.temp.file.get(), 0});
   if (!syncs.empty()) AtOnce(syncs).run();
   for (size_t i = 0; i < written.size(); ++i) {
-    const One& one = *written[i].one;
-    if (take_aside({state_, where_, lower_, one.listed, one.map}, syncs[i].result,
-                   &written[i].aside) == Tried::again)
+    const BatchedFile& one = *written[i].one;
+    if (publish_temp_file({state_, where_, lower_, one.listed, one.map}, syncs[i].result,
+                          &written[i].temp) == Tried::again)
       again.push_back(&one);
   }
-  for (const One* one : again) {
+  for (const BatchedFile* one : again) {
     if (state_.cancelled) break;
     drain_name({state_, where_, lower_, one->listed, one->map});
   }
   return at;
 }
 
-void Together::drain() {
+void SmallFileBatch::drain() {
   for (size_t at = 0; at < files_.size() && !state_.cancelled;) at = drain_some(at);
   files_.clear();
   bytes_ = 0;

@@ -1,4 +1,4 @@
-#include "ckpt/export_meeting.h"
+#include "ckpt/export_rendezvous.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -19,7 +19,7 @@ constexpr const char* places_name = "places";
 // Another release may lay a file out in another way.
 constexpr int record_format = 1;
 // Counts of a million ranks are some 16 MiB.
-constexpr uint64_t most_of_meeting = uint64_t{256} << 20;
+constexpr uint64_t most_of_rendezvous = uint64_t{256} << 20;
 constexpr uint64_t most_of_mark = 4096;
 
 std::string numbered(const char* what, uint32_t part) {
@@ -38,8 +38,8 @@ bool is_there(const OwnDirectory& directory, const std::string& name) {
 
 }  // namespace
 
-ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
-                             const CkptVersion& version)
+ExportRendezvous::ExportRendezvous(const std::string& path, const CkptSet& set,
+                                   const CkptVersion& version)
     : target_(name_of(path)),
       about_(fmt::format("{} {} {} {} {}", set.name(), version.info.run, version.info.sequence,
                          version.info.number, version.info.ranks)),
@@ -47,9 +47,9 @@ ExportMeeting::ExportMeeting(const std::string& path, const CkptSet& set,
       directory_(OwnDirectory::make_below(above_, directory_name(target_, version))) {}
 
 // False: it is not there. Throws if it cannot be one of this version.
-bool ExportMeeting::read(const std::string& name, Json* record) const {
+bool ExportRendezvous::read(const std::string& name, Json* record) const {
   std::string text;
-  if (!directory_.read(name, most_of_meeting, &text)) {
+  if (!directory_.read(name, most_of_rendezvous, &text)) {
     if (!is_there(directory_, name)) return false;
     fail("{}/{}: cannot be read", path(), name);
   }
@@ -63,27 +63,27 @@ bool ExportMeeting::read(const std::string& name, Json* record) const {
   return true;
 }
 
-void ExportMeeting::leave_counts(uint32_t part, const Json& counts) const {
+void ExportRendezvous::leave_counts(uint32_t part, const Json& counts) const {
   const Json record = {{"format", record_format}, {"about", about_}, {"counts", counts}};
   static_cast<void>(directory_.write(numbered("counts", part), record.dump(), true));
 }
 
-bool ExportMeeting::has_counts(uint32_t part) const {
+bool ExportRendezvous::has_counts(uint32_t part) const {
   return is_there(directory_, numbered("counts", part));
 }
 
-Json ExportMeeting::counts_of(uint32_t part) const {
+Json ExportRendezvous::counts_of(uint32_t part) const {
   Json record;
   if (!read(numbered("counts", part), &record))
     fail("{}/{}: is gone", path(), numbered("counts", part));
   return record.value("counts", Json::object());
 }
 
-std::vector<ExportMeeting::File> ExportMeeting::read_files(const Json& record) const {
-  std::vector<File> files;
+std::vector<ExportRendezvous::ExportedFile> ExportRendezvous::read_files(const Json& record) const {
+  std::vector<ExportedFile> files;
   try {
     for (const Json& one : record.at("files")) {
-      File file;
+      ExportedFile file;
       file.name = one.at("name").get<std::string>();
       file.is_beside = one.at("is_beside").get<bool>();
       file.target = target_ + (file.is_beside ? beside_suffix : "");
@@ -102,17 +102,17 @@ std::vector<ExportMeeting::File> ExportMeeting::read_files(const Json& record) c
   return files;
 }
 
-DataFile ExportMeeting::open_file(const std::string& name) const {
+DataFile ExportRendezvous::open_file(const std::string& name) const {
   return {
       openat(directory_.descriptor(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
       path() + "/" + name};
 }
 
-bool ExportMeeting::open_files() {
+bool ExportRendezvous::open_files() {
   Json record;
   if (!read(places_name, &record)) return false;
-  std::vector<File> files = read_files(record);
-  for (File& file : files) {
+  std::vector<ExportedFile> files = read_files(record);
+  for (ExportedFile& file : files) {
     file.data = open_file(file.name);
     if (file.data.descriptor() < 0 && errno == ENOENT) {
       // Its name was given, by a process that was killed before it removed the directory. One
@@ -131,7 +131,7 @@ bool ExportMeeting::open_files() {
   return true;
 }
 
-void ExportMeeting::forget_published() const {
+void ExportRendezvous::forget_published() const {
   const auto lock = lock_part(UINT32_MAX);
   Json record;
   if (!lock || !read(places_name, &record)) return;
@@ -142,8 +142,8 @@ void ExportMeeting::forget_published() const {
     if (!one.starts_with("counts-") && !one.starts_with("lock-")) directory_.remove(one);
 }
 
-ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
-  File file;
+ExportRendezvous::ExportedFile ExportRendezvous::new_file(bool is_beside) const {
+  ExportedFile file;
   file.name = "data-" + random_digits() + (is_beside ? ".h5" : "");
   file.target = target_ + (is_beside ? beside_suffix : "");
   file.is_beside = is_beside;
@@ -156,9 +156,9 @@ ExportMeeting::File ExportMeeting::new_file(bool is_beside) const {
   return file;
 }
 
-void ExportMeeting::offer_files(const std::vector<File>& files) const {
+void ExportRendezvous::offer_files(const std::vector<ExportedFile>& files) const {
   Json record = {{"format", record_format}, {"about", about_}, {"files", Json::array()}};
-  for (const File& one : files) {
+  for (const ExportedFile& one : files) {
     Json places = Json::object();
     for (const auto& [variable, offset] : one.places) places[variable] = offset;
     record["files"].push_back({{"name", one.name},
@@ -167,15 +167,15 @@ void ExportMeeting::offer_files(const std::vector<File>& files) const {
                                {"places", std::move(places)}});
   }
   if (directory_.write(places_name, record.dump(), false)) return;
-  for (const File& one : files) directory_.remove(one.name);
+  for (const ExportedFile& one : files) directory_.remove(one.name);
 }
 
-bool ExportMeeting::has_part(uint32_t part) const {
+bool ExportRendezvous::has_part(uint32_t part) const {
   std::string text;
   return directory_.read(numbered("part", part), most_of_mark, &text) && text == files_.back().name;
 }
 
-std::vector<uint32_t> ExportMeeting::missing_parts(uint32_t parts) const {
+std::vector<uint32_t> ExportRendezvous::missing_parts(uint32_t parts) const {
   const std::vector<std::string> names = directory_.names();
   std::vector<uint32_t> missing;
   // A look at the names first: the last of many hosts reads all marks.
@@ -187,11 +187,11 @@ std::vector<uint32_t> ExportMeeting::missing_parts(uint32_t parts) const {
   return missing;
 }
 
-void ExportMeeting::mark_part(uint32_t part) const {
+void ExportRendezvous::mark_part(uint32_t part) const {
   static_cast<void>(directory_.write(numbered("part", part), files_.back().name, true));
 }
 
-std::optional<DataFile> ExportMeeting::lock_part(uint32_t part) const {
+std::optional<DataFile> ExportRendezvous::lock_part(uint32_t part) const {
   const std::string name = numbered("lock", part);
   // NFS locks exclusively only what is open for writing.
   DataFile file(openat(directory_.descriptor(), name.c_str(),
@@ -203,14 +203,14 @@ std::optional<DataFile> ExportMeeting::lock_part(uint32_t part) const {
   return file;
 }
 
-bool ExportMeeting::is_open() const { return is_there(directory_, files_.back().name); }
+bool ExportRendezvous::is_open() const { return is_there(directory_, files_.back().name); }
 
-bool ExportMeeting::is_published() const {
+bool ExportRendezvous::is_published() const {
   return !files_.empty() && has_name(above_, target_, files_.back().data);
 }
 
 // False: it has one already.
-bool ExportMeeting::give_name(const File& file, bool may_replace) const {
+bool ExportRendezvous::give_name(const ExportedFile& file, bool may_replace) const {
   const int error = cli::give_name(directory_.descriptor(), file.name, above_.descriptor(),
                                    file.target, may_replace);
   if (error == 0) return true;
@@ -220,9 +220,9 @@ bool ExportMeeting::give_name(const File& file, bool may_replace) const {
   throw Error(exit_failed, system_error(target, error));
 }
 
-bool ExportMeeting::publish(bool may_replace) const {
+bool ExportRendezvous::publish(bool may_replace) const {
   bool has_named = false;
-  for (const File& file : files_) has_named = give_name(file, may_replace);
+  for (const ExportedFile& file : files_) has_named = give_name(file, may_replace);
   if (!has_named) return false;
   sync_directory(above_.descriptor(), above_.path());
   try {
@@ -234,11 +234,11 @@ bool ExportMeeting::publish(bool may_replace) const {
   return true;
 }
 
-std::vector<std::string> ExportMeeting::list(const std::string& path) {
+std::vector<std::string> ExportRendezvous::list(const std::string& path) {
   const DataFile above = open_directory(directory_of(path));
   const std::string begin = name_of(path) + ".";
   std::vector<std::string> found;
-  // In a directory that this user may not list, nobody else's parts are found.
+  // If this user may not list the directory, other users' parts are not found.
   if (faccessat(above.descriptor(), ".", R_OK, AT_EACCESS) != 0) return found;
   for (const std::string& name : names_in(above.descriptor(), above.path()))
     if (name.starts_with(begin) && name.ends_with(suffix))

@@ -1,4 +1,4 @@
-#include "cluster/record/way.h"
+#include "cluster/record/trusted_path.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -86,7 +86,7 @@ class InPool {
   }
 
   file::FileSystem& fs_;
-  const tier::Known* cover_ = nullptr;
+  const tier::KnownCover* cover_ = nullptr;
   file::Map at_ = {};
   file::Map above_ = {};
   std::string name_;  // in `above_`
@@ -110,7 +110,8 @@ Status make_one(int above, const std::string& name, uint32_t mode, const std::st
 
 }  // namespace
 
-Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, bool make) {
+Result<sys::Descriptor> open_trusted(const TrustedStart& from, const std::string& below,
+                                     bool make) {
   InPool pool(from.fs);
   CAIRN_TRY(pool.begin(from.cover_name));
   sys::Descriptor above;
@@ -142,7 +143,7 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     sys::FileStat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
-    const bool is_believed = tier::is_believed(st.st_uid, from.owner);
+    const bool is_believed = tier::is_trusted_owner(st.st_uid, from.owner);
     const bool may_be_written = pool.is_known() && !made ? pool.means(st) : is_believed;
     const bool may_be_looked_at = !pool.has_lower() || pool.means(st);
     if (make ? !may_be_written : !may_be_looked_at) return another(path, st);

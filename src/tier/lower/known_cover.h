@@ -1,4 +1,4 @@
-// Known: where a covered directory lies, and what holds for the files in it.
+// KnownCover is a cover as this process knows it: its path, and what holds for the files in it.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 
 namespace cairn::tier {
 
-// A cover, as this process knows it. Kept until the pool is detached.
-struct Known {
+// A process keeps it until it detaches the pool.
+struct KnownCover {
   std::string path;
   uint64_t top = 0;
   uint64_t generation = 0;  // of the inode `top`
   uint64_t device = 0;      // of the covered directory
   bool keeps_birth = true;  // sys::keeps_birth() there
-  Known* next = nullptr;
+  KnownCover* next = nullptr;
 };
 
 // The covers of one attached pool that this process knows. An element never changes, so the list
@@ -27,11 +27,11 @@ class KnownCovers {
   KnownCovers& operator=(const KnownCovers&) = delete;
 
   // The one that was added last, for top and generation of an inode; null if there is none.
-  [[nodiscard]] const Known* find(uint64_t top, uint64_t generation) const;
-  const Known* add(const Known& known);
+  [[nodiscard]] const KnownCover* find(uint64_t top, uint64_t generation) const;
+  const KnownCover* add(const KnownCover& known);
 
  private:
-  std::atomic<Known*> first_{nullptr};
+  std::atomic<KnownCover*> first_{nullptr};
 };
 
 }  // namespace cairn::tier

@@ -1,4 +1,4 @@
-#include "tier/claim/claim_aside.h"
+#include "tier/claim/temp_claim.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ bool is_old(const sys::FileStat& st) {
 
 }  // namespace
 
-std::string claim_aside_name() {
+std::string temp_claim_name() {
   const std::string by_chance = sys::random_name();
   return prefix() + this_system() + digits_of(static_cast<uint32_t>(getpid())) +
          by_chance.substr(system_digits + process_digits);
@@ -67,7 +67,7 @@ void remove_claims_left(int directory, uint64_t owner) {
   const std::string system = this_system();
   std::vector<std::string> left;
   for (const sys::DirectoryEntry& entry : entries) {
-    // Only temporary files have this form: the claim has not, nor have claims of hosts that joined.
+    // A temporary file has this form; the claim and the claims of hosts that joined do not.
     if (entry.name.rfind(prefix(), 0) != 0 || entry.name.rfind(prefix() + "of-", 0) == 0 ||
         !is_hidden(entry.name))
       continue;

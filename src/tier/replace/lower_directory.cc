@@ -1,9 +1,8 @@
-#include "tier/replace/drain_state.h"
+#include "tier/replace/lower_directory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "file/inode/attributes.h"
@@ -15,6 +14,7 @@
 #include "tier/record/attributes.h"
 #include "tier/record/locate.h"
 #include "tier/record/mode_of_lower.h"
+#include "tier/replace/reporting.h"
 #include "tier/stage/at_home.h"
 #include "tier/stage/from_pool.h"
 #include "tier/stage/stage.h"
@@ -42,7 +42,7 @@ int64_t LowerDirectory::touch() {
   if (file::now_ns() + margin > ours_until_) {
     // A change in a moved directory would be taken for another process's when the directory's old
     // place is removed.
-    if (state_.has_moved(where_)) return -ESTALE;
+    if (has_moved(state_, where_)) return -ESTALE;
     const uint64_t until = announce(state_.fs, where_.inode);
     if (until == 0) return -ESTALE;
     ours_until_ = until;
@@ -59,7 +59,7 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
-bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& st,
+bool wanted_rights(DrainState& state, const DrainDirectory& where, const sys::FileStat& st,
                    file::Attributes* wanted) {
   {
     const pool::SeatGuard seat(state.fs.pool);
@@ -76,7 +76,7 @@ bool wanted_rights(DrainState& state, const Where& where, const sys::FileStat& s
   return true;
 }
 
-void take_over(DrainState& state, const Where& where, int directory) {
+void take_over(DrainState& state, const DrainDirectory& where, int directory) {
   if (change_time(state.fs, where.map) == where.map.inode->drained.load()) return;
   sys::FileStat st = {};
   file::Attributes wanted;
@@ -97,7 +97,7 @@ const NewFileList& LowerDirectory::list_of_new() {
   if (!list_of_new_) {
     sys::FileStat st = {};
     const bool is_open = fd() >= 0 && sys::fstat(fd_.get(), &st) == 0;
-    if (is_open && !is_believed(st.st_uid, state_.owner))
+    if (is_open && !is_trusted_owner(st.st_uid, state_.owner))
       list_of_new_ = noted_list(state_.fs, where_.map, fd_.get());
     else
       list_of_new_ = NewFileList{is_open, ""};
@@ -131,73 +131,6 @@ Status LowerDirectory::sync() {
   }
   marked_.clear();
   return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();
-}
-
-void note_foreign(DrainState& state, uint64_t directory) {
-  climb(state.fs, directory, [&](uint64_t inode, uint64_t* newest) {
-    state.foreign.insert(inode);
-    *newest = newest_unknown;
-    return true;
-  }).ignore();  // this drain removes no directory that was removed meanwhile
-}
-
-void DrainState::failed(const std::string& path, Status status) {
-  // The directory was probably removed while it was listed. If it is damaged, the next drain says
-  // so.
-  if (status.code() == EUCLEAN && calls.while_running && have_names_changed()) return;
-  ++report.failed;
-  if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
-  const std::string detail = last_detail();
-  const std::string text = detail.find(path) == std::string::npos ? path + ": " + detail : detail;
-  if (calls.problem) calls.problem(text.c_str());
-}
-
-bool DrainState::has_moved(const Where& where) const {
-  if (!have_names_changed()) return false;
-  const auto home = home_of_directory(fs, where.inode);
-  return !home || top.path + *home != where.path;
-}
-
-void DrainState::conflict(const Where& where, const std::string& path, const char* what) {
-  if (has_moved(where)) {
-    waiting.insert(where.inode);
-    return;
-  }
-  ++report.conflicts;
-  note_foreign(*this, where.inode);
-  const std::string text = path + ": " + what;
-  if (calls.problem) calls.problem(text.c_str());
-}
-
-void DrainState::not_opened(const Where& where, const std::string& path, int64_t result) {
-  if (result == -ESTALE)
-    return conflict(where, path, "its directory was replaced outside Cairn; the pool keeps it");
-  if (has_moved(where)) {
-    waiting.insert(where.inode);
-    return;
-  }
-  failed(path, sys::failed(result, "open", where.path));
-}
-
-bool DrainState::advance(uint64_t bytes) {
-  done += bytes;
-  if (calls.progress && !calls.progress(done, std::max(done, total))) cancelled = true;
-  return !cancelled;
-}
-
-Status remember(DrainState& state, const Where& where, const std::string& name,
-                const file::Witness* witness) {
-  if (where.map.inode->generation.load() != where.generation) return Status(ENOENT);
-  return set_witness(state.fs, where.map, name, witness);
-}
-
-void announce_links(DrainState& state, const sys::FileStat& st) {
-  constexpr uint64_t second = 1'000'000'000;
-  if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
-      file::now_ns() + 5 * second < state.journal.links_until())
-    return;
-  // If this fails and the drain is killed, later removals are more careful than they need be.
-  state.journal.announce_links(file::now_ns() + 10 * second).ignore();
 }
 
 }  // namespace cairn::tier

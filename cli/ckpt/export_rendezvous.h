@@ -1,10 +1,10 @@
-// ExportMeeting: the directory beside the file to be, in which processes of several hosts meet that
-// write the parts of one version to it. It needs no messages and no shared locks:
+// ExportRendezvous is a directory beside a file that processes of several hosts write together,
+// each its parts of one version. They need no messages and no shared locks:
 //
 //   counts-PART   how many elements the part's ranks have of counted variables
 //   data-RANDOM   the file; .h5 behind it: of types that netCDF does not have
-//   places        which of these it is, and where each variable goes; the first process that has
-//                 made one gives it this name
+//   places        names the data files that count, and where each variable goes; the first process
+//                 that has made one gives it this name
 //   part-PART     the part is written, synced and compared
 //   lock-PART     locked by a process that writes the part
 //
@@ -24,10 +24,10 @@
 
 namespace cairn::cli {
 
-class ExportMeeting {
+class ExportRendezvous {
  public:
   // A file that is written, the one beside first if there is one.
-  struct File {
+  struct ExportedFile {
     std::string name;    // in the directory
     std::string target;  // beside the directory
     bool is_beside = false;
@@ -37,11 +37,11 @@ class ExportMeeting {
   };
 
   // Makes the directory, or enters it. Throws if it is another user's.
-  ExportMeeting(const std::string& path, const CkptSet& set, const CkptVersion& version);
+  ExportRendezvous(const std::string& path, const CkptSet& set, const CkptVersion& version);
 
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
-  // What the part's host says of its counted variables.
+  // Leaves the counts of the part's counted variables, as its host knows them.
   void leave_counts(uint32_t part, const Json& counts) const;
   [[nodiscard]] bool has_counts(uint32_t part) const;
   [[nodiscard]] Json counts_of(uint32_t part) const;
@@ -49,16 +49,16 @@ class ExportMeeting {
   // Opens the files that were published. False: there are none yet.
   bool open_files();
   // Creates a new file of this process. Throws.
-  [[nodiscard]] File new_file(bool is_beside) const;
+  [[nodiscard]] ExportedFile new_file(bool is_beside) const;
   // Publishes files that are complete but for the parts, unless another process has done it.
-  void offer_files(const std::vector<File>& files) const;
-  [[nodiscard]] const std::vector<File>& files() const { return files_; }
+  void offer_files(const std::vector<ExportedFile>& files) const;
+  [[nodiscard]] const std::vector<ExportedFile>& files() const { return files_; }
 
   [[nodiscard]] bool has_part(uint32_t part) const;
-  // Of so many, ascending.
+  // The numbers below `parts` of which no part is there, ascending.
   [[nodiscard]] std::vector<uint32_t> missing_parts(uint32_t parts) const;
   void mark_part(uint32_t part) const;
-  // Nothing: another process writes the part.
+  // Returns nothing if another process writes the part.
   [[nodiscard]] std::optional<DataFile> lock_part(uint32_t part) const;
 
   // Has the file no name yet, and is it still to get one?
@@ -75,15 +75,15 @@ class ExportMeeting {
  private:
   [[nodiscard]] DataFile open_file(const std::string& name) const;
   [[nodiscard]] bool read(const std::string& name, Json* record) const;
-  [[nodiscard]] std::vector<File> read_files(const Json& record) const;
+  [[nodiscard]] std::vector<ExportedFile> read_files(const Json& record) const;
   void forget_published() const;
-  [[nodiscard]] bool give_name(const File& file, bool may_replace) const;
+  [[nodiscard]] bool give_name(const ExportedFile& file, bool may_replace) const;
 
   std::string target_;  // the file's name
   std::string about_;   // of which version the records are
   DataFile above_;
   OwnDirectory directory_;
-  std::vector<File> files_;
+  std::vector<ExportedFile> files_;
 };
 
 }  // namespace cairn::cli

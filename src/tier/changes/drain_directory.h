@@ -1,4 +1,4 @@
-// Where says which directory of the pool a walk is in, and where that belongs in lower.
+// DrainDirectory is a directory of the pool that a walk is in, and its place in lower.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,14 @@
 
 namespace cairn::tier {
 
-// A directory of the pool and where it belongs in lower.
-struct Where {
+struct DrainDirectory {
   uint64_t inode = 0;
   file::Map map;
   std::string path = {};
   // The directory was moved here, or is new in lower. The witnesses of the names in it may be of
   // another place, so they are compared with lower before they count.
   bool fresh = false;
-  // What the pool remembers of the directory in lower. None: the covered directory itself.
+  // The witness of the directory in lower. None: it is the covered directory itself.
   std::optional<file::Witness> witness = {};
   // In force for names in it: its own mode, or that of the nearest directory above it.
   DrainMode mode = DrainMode::inherit;

@@ -1,5 +1,5 @@
-// Way: opens directories of the covered directory for a shared file, and makes sure that each is
-// the one which the pool means.
+// open_trusted() opens a directory in the covered directory for a shared file. It makes sure that
+// each directory on the path is the one which the pool means.
 //
 // Others may be able to exchange a directory for another one, or to make one that the pool has
 // under that name. A directory that the pool knows counts only with the device and inode that it
@@ -15,7 +15,7 @@
 
 namespace cairn::cluster {
 
-struct WayFrom {
+struct TrustedStart {
   file::FileSystem& fs;
   const std::string& cover_name;  // in the pool
   const std::string& directory;   // the covered one, for messages
@@ -25,6 +25,7 @@ struct WayFrom {
 // The directory `below` the covered one ("": itself), for reading. With `make`, what is missing on
 // the way to it is made, durably; else ENOENT, and a directory of which the pool remembers nothing
 // counts whoever has made it. ESTALE: another directory is there.
-Result<tier::sys::Descriptor> open_way(const WayFrom& from, const std::string& below, bool make);
+Result<tier::sys::Descriptor> open_trusted(const TrustedStart& from, const std::string& below,
+                                           bool make);
 
 }  // namespace cairn::cluster

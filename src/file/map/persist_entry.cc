@@ -1,4 +1,4 @@
-#include "file/map/settle.h"
+#include "file/map/persist_entry.h"
 
 #include <array>
 
@@ -20,17 +20,17 @@ bool any_marked(const Word* word, uint64_t count) {
 
 }  // namespace
 
-Status settle_published(Pool& pool, Word* word, uint64_t count) {
+Status persist_published(Pool& pool, Word* word, uint64_t count) {
   pool.flush(word, count * sizeof(Word));
-  if (!settles(pool)) return Status();
+  if (!marks_until_flush(pool)) return Status();
   CAIRN_TRY(pool.fence());
   for (uint64_t i = 0; i < count; ++i) take_mark_off(pool, word[i]);
   return Status();
 }
 
-Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
-                   const MapCursor& cursor) {
-  if (!settles(pool)) return Status();
+Status persist_marked(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
+                      const MapCursor& cursor) {
+  if (!marks_until_flush(pool)) return Status();
   const uint64_t words = cursor.level == 0 ? blocks : 1;
   if ((cursor.seen & Entry::not_yet_durable) == 0 && !any_marked(cursor.word, words)) [[likely]]
     return Status();

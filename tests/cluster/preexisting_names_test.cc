@@ -33,7 +33,7 @@ void make_link(const CoveredNodes& covered, uint32_t node, const char* target, c
 }
 
 // An earlier job on two of the nodes has left its checkpoints in their pools.
-TEST(NamesOfBefore, OtherNodesHaveThem) {
+TEST(PreexistingNames, OtherNodesHaveThem) {
   CoveredNodes covered(
       3, 64 << 20, [](const std::string& directory) { write_lower(directory, "old/f", "old"); });
   EXPECT_NE(covered.mode("old/f"), 0U);
@@ -63,7 +63,7 @@ TEST(NamesOfBefore, OtherNodesHaveThem) {
   for (uint32_t node = 0; node < 3; ++node) covered.drain(node);
 }
 
-TEST(NamesOfBefore, ThoseOfOneKindAreKept) {
+TEST(PreexistingNames, ThoseOfOneKindAreKept) {
   CoveredNodes covered(2);
   make_directory(covered, 0, "same", 0700);
   make_directory(covered, 1, "same", 0755);
@@ -83,7 +83,7 @@ TEST(NamesOfBefore, ThoseOfOneKindAreKept) {
   EXPECT_EQ(covered.mode("zone"), S_IFDIR | 0755U);
 }
 
-TEST(NamesOfBefore, MoreThanFitIntoAMessage) {
+TEST(PreexistingNames, MoreThanFitIntoAMessage) {
   CoveredNodes covered(2, 256 << 20);
   const std::string target(4000, 'x');
   constexpr int count = 1000;
@@ -95,7 +95,7 @@ TEST(NamesOfBefore, MoreThanFitIntoAMessage) {
 }
 
 // Who has nothing says nothing, and looks at nothing that lies in the covered directory.
-TEST(NamesOfBefore, NothingIsToldOfNothing) {
+TEST(PreexistingNames, NothingIsToldOfNothing) {
   CoveredNodes covered(2, 64 << 20,
                        [](const std::string& directory) { write_lower(directory, "a/b", "old"); });
   const uint64_t questions = covered.nodes().questions;

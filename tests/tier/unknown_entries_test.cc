@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-class ForeignTest : public CoverTest {
+class UnknownEntriesTest : public CoverTest {
  protected:
   void SetUp() override {
     make_pool();
@@ -41,15 +41,15 @@ class ForeignTest : public CoverTest {
   }
 };
 
-TEST_F(ForeignTest, BesideWhatIsDrained) {
+TEST_F(UnknownEntriesTest, BesideWhatIsDrained) {
   expect_kept("dir/deep/theirs", "dir/deep/c", "dir/deep");
 }
 
-TEST_F(ForeignTest, AboveWhatIsDrained) { expect_kept("dir/theirs", "dir/deep/c", "dir"); }
+TEST_F(UnknownEntriesTest, AboveWhatIsDrained) { expect_kept("dir/theirs", "dir/deep/c", "dir"); }
 
-TEST_F(ForeignTest, BelowWhatIsDrained) { expect_kept("dir/deep/theirs", "dir/c", "dir"); }
+TEST_F(UnknownEntriesTest, BelowWhatIsDrained) { expect_kept("dir/deep/theirs", "dir/c", "dir"); }
 
-TEST_F(ForeignTest, InADirectoryThatBothMade) {
+TEST_F(UnknownEntriesTest, InADirectoryThatBothMade) {
   Covered covered(pool_, lower_);
   covered.list(".");
   fs::create_directories(lower_ + "/new/below");
@@ -66,7 +66,7 @@ TEST_F(ForeignTest, InADirectoryThatBothMade) {
 }
 
 // What both made: the one that lies there is closed to others, and the job's is not.
-TEST_F(ForeignTest, AClosedDirectoryIsNotOpenedByTheJobsOfThatName) {
+TEST_F(UnknownEntriesTest, AClosedDirectoryIsNotOpenedByTheJobsOfThatName) {
   Covered covered(pool_, lower_);
   covered.list(".");
   fs::create_directory(lower_ + "/new");
@@ -89,7 +89,7 @@ TEST_F(ForeignTest, AClosedDirectoryIsNotOpenedByTheJobsOfThatName) {
 }
 
 // As another node of the job leaves it, which is not done with it yet.
-TEST_F(ForeignTest, ADirectoryThatADrainHasNotFinishedIsTakenOver) {
+TEST_F(UnknownEntriesTest, ADirectoryThatADrainHasNotFinishedIsTakenOver) {
   Covered covered(pool_, lower_);
   covered.list(".");
   fs::create_directory(lower_ + "/new");
@@ -104,7 +104,7 @@ TEST_F(ForeignTest, ADirectoryThatADrainHasNotFinishedIsTakenOver) {
 }
 
 // Somebody exchanges two directories. Neither gets what the job has made of the other one.
-TEST_F(ForeignTest, ExchangedDirectories) {
+TEST_F(UnknownEntriesTest, ExchangedDirectories) {
   fs::create_directory(lower_ + "/private");
   put(lower_ + "/private/secret", "secret");
   ASSERT_EQ(chmod((lower_ + "/private").c_str(), 0700), 0);
@@ -126,7 +126,7 @@ TEST_F(ForeignTest, ExchangedDirectories) {
 }
 
 // The job removes a directory; by then another one has its name.
-TEST_F(ForeignTest, ARemovedDirectoryThatWasExchanged) {
+TEST_F(UnknownEntriesTest, ARemovedDirectoryThatWasExchanged) {
   fs::create_directory(lower_ + "/private");
   put(lower_ + "/private/secret", "secret");
   usleep(20000);
@@ -140,7 +140,7 @@ TEST_F(ForeignTest, ARemovedDirectoryThatWasExchanged) {
 }
 
 // Its mode says who may write into it.
-TEST_F(ForeignTest, AFifoIsTheJobsIfItIsTheSame) {
+TEST_F(UnknownEntriesTest, AFifoIsTheJobsIfItIsTheSame) {
   Covered covered(pool_, lower_);
   covered.list(".");
   for (const char* name : {"same", "other"})
@@ -156,7 +156,7 @@ TEST_F(ForeignTest, AFifoIsTheJobsIfItIsTheSame) {
   EXPECT_NE(drained.problems[0].find("other"), std::string::npos) << drained.problems[0];
 }
 
-TEST_F(ForeignTest, WhatWasInConflictIsKeptWithItsDirectory) {
+TEST_F(UnknownEntriesTest, WhatWasInConflictIsKeptWithItsDirectory) {
   Covered covered(pool_, lower_);
   covered.describe();
   put(lower_ + "/dir/deep/b", "theirs, longer");
@@ -167,7 +167,7 @@ TEST_F(ForeignTest, WhatWasInConflictIsKeptWithItsDirectory) {
   EXPECT_EQ(get(lower_ + "/dir/deep/b"), "theirs, longer");
 }
 
-TEST_F(ForeignTest, OnceItIsGoneTheDirectoryCanGo) {
+TEST_F(UnknownEntriesTest, OnceItIsGoneTheDirectoryCanGo) {
   Covered covered(pool_, lower_);
   covered.describe();
   put(lower_ + "/dir/deep/theirs", "theirs");
@@ -183,7 +183,7 @@ TEST_F(ForeignTest, OnceItIsGoneTheDirectoryCanGo) {
 
 // A file's ctime moves on when a drain replaces another name of it, too. Here one does so that does
 // not come to removing, because of a conflict.
-TEST_F(ForeignTest, WhatADrainDoesWithOtherNamesIsNoChange) {
+TEST_F(UnknownEntriesTest, WhatADrainDoesWithOtherNamesIsNoChange) {
   Covered covered(pool_, lower_);
   covered.describe();
   ASSERT_EQ(covered.create("dir/deep/one", "1"), 0);
@@ -201,7 +201,7 @@ TEST_F(ForeignTest, WhatADrainDoesWithOtherNamesIsNoChange) {
   EXPECT_FALSE(fs::exists(lower_ + "/dir"));
 }
 
-class RemovedThereTest : public ForeignTest {};
+class RemovedThereTest : public UnknownEntriesTest {};
 
 TEST_F(RemovedThereTest, ADirectoryIsMadeAgainForWhatIsNewInIt) {
   Covered covered(pool_, lower_);

@@ -12,7 +12,7 @@ KEY = "OMPI_MCA_orte_precondition_transports"  # of Open MPI's launcher, another
 KEEP = ("--drain", "never")
 
 
-class Fresh(CoverCase):
+class DiscardEarlier(CoverCase):
     def leave(self, script, **env):
         self.shell(script, *KEEP, env=env)
 

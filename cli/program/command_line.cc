@@ -1,10 +1,12 @@
-#include "commands/command_line.h"
+#include "program/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
-#include "ckpt/ckpt.h"
+#include "commands/all_commands.h"
+#include "commands/command.h"
 #include "frame/description.h"
 #include "machine/own_size_limit.h"
 #include "pools/pool_owner.h"
@@ -18,27 +20,6 @@ extern char** environ;
 
 namespace cairn::cli {
 namespace {
-
-// Every command takes every key of the configuration, and --json.
-void add_common_options(CLI::App& app, Context& context) {
-  app.add_flag("--json", context.json, "Print JSON.")->group("Common options");
-  for (const Key& key : keys()) {
-    std::string names = key.option();
-    if (key.name == "pool.name") names.insert(0, "--pool,");
-    const bool of_run =
-        app.get_name() == "run" && (key.name.starts_with("pool.") || key.name == "drain.mode");
-    const bool of_create = app.get_name() == "create" && key.name == "pool.size";
-    if (key.name == "drain.mode" && of_run) names.insert(0, "--drain,");
-    if (of_create) names.insert(0, "--size,");
-    app.add_option_function<std::string>(
-           names,
-           [&context, name = key.name](const std::string& value) { context.given[name] = value; },
-           fmt::format("{} Default: {}; key {}.", key.help, key.standard, key.name))
-        ->type_name(key.metavar)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group(of_run || of_create ? "Configuration" : "Common options");
-  }
-}
 
 // The deepest command that the arguments reached.
 CLI::App* reached(CLI::App& root) {
@@ -59,8 +40,9 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
-// Words after `--` are arguments, whatever they begin with. CLI11 2.1 takes them for options where
-// a command can take more arguments. So this hides their first dash until they are arguments.
+// Words after `--` are arguments, even if they begin with a dash. CLI11 2.1 takes such words for
+// options if a command can take more arguments. So no_option() hides the dash, and as_given() shows
+// it again when the words are arguments.
 constexpr char before_dash = '\x01';
 std::string no_option(const std::string& word) {
   return word.starts_with("-") ? before_dash + word : word;
@@ -190,18 +172,7 @@ int parse_and_run(CLI::App& root, Context& context, int argc, char** argv) {
   return context.action();
 }
 
-}  // namespace
-
-CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name,
-                      const std::string& summary, const std::string& prose) {
-  CLI::App* command = parent.add_subcommand(name, summary);
-  command->footer(prose);
-  command->set_help_flag("-h,--help", "Show this help.");
-  command->get_help_ptr()->group("Common options");
-  add_common_options(*command, context);
-  return command;
-}
-
+// The description of all commands; `context` must outlive it.
 std::unique_ptr<CLI::App> describe_commands(Context& context) {
   auto root = std::make_unique<CLI::App>("HPC storage at memory speed", "cairn");
   root->set_help_flag("-h,--help", "Show this help.");
@@ -235,6 +206,8 @@ std::unique_ptr<CLI::App> describe_commands(Context& context) {
   }
   return root;
 }
+
+}  // namespace
 
 int run_command_line(int argc, char** argv) {
   Context context;

@@ -1,4 +1,4 @@
-// Kept says what a pool holds of a cover and has not drained, for messages.
+// UndrainedSummary counts what a pool holds of a cover and has not drained, for messages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cairn::tier {
 
-struct Kept {
+struct UndrainedSummary {
   uint64_t files = 0;  // and links, FIFOs and so on
   uint64_t bytes = 0;  // of these files
   uint64_t directories = 0;
@@ -18,9 +18,9 @@ struct Kept {
   uint64_t newest = 0;             // time of the last change to any of them
 };
 
-// What the pool keeps of the cover with this name in /.covers.
-Result<Kept> kept_in_cover(file::FileSystem& fs, const std::string& name);
+// Counts what the pool has not drained of the cover with this name in /.covers.
+Result<UndrainedSummary> summarize_undrained(file::FileSystem& fs, const std::string& name);
 // "2 files (12 bytes), 1 directory: a, sub/b, sub; last changed 2026-11-24 22:07 UTC"
-std::string text_of(const Kept& kept);
+std::string describe_undrained(const UndrainedSummary& summary);
 
 }  // namespace cairn::tier
