@@ -12,9 +12,11 @@ PREFIX ?= /usr/local
 DEBUG =
 SETUP ?= yes
 TESTS ?= .
+# Many tests wait for other processes, so more of them than processors run at a time.
+TEST_JOBS ?= $(shell expr $(JOBS) \* 3 / 2)
 MATRIX ?= bench
 BENCH ?=
-CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
+CTEST = ctest --output-on-failure --no-tests=error -j $(TEST_JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-core setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo demo-larger \
 	test test-core test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-noise bench-all \
