@@ -45,11 +45,11 @@ class Together : public testing::Test {
   void exercise(cairn_pool* pool, unsigned w, double end) const {
     cairn_stat st{};
     ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, name(w).c_str(), 0, &st), 0);
-    for (uint64_t round = 0; storm_seconds() < end; ++round) {
+    for (uint64_t round = 0; now_s() < end; ++round) {
       ExerciserOptions options;
       options.seed = seed + round * workers + w;
       Exerciser exerciser(pool, st.ino, options);
-      while (exerciser.operations() < 2000 && storm_seconds() < end && exerciser.step()) {
+      while (exerciser.operations() < 2000 && now_s() < end && exerciser.step()) {
       }
       if (testing::Test::HasFailure() || !exerciser.verify()) return;
       exerciser.remove_all();
@@ -88,12 +88,12 @@ class Together : public testing::Test {
 };
 
 TEST_F(Together, ProcessesAgreeWithTheirModels) {
-  const double end = storm_seconds() + storm_seconds();
+  const double end = now_s() + storm_seconds();
   fork_workers([&](cairn_pool* pool, unsigned w) { exercise(pool, w, end); });
 }
 
 TEST_F(Together, ThreadsAgreeWithTheirModels) {
-  const double end = storm_seconds() + storm_seconds();
+  const double end = now_s() + storm_seconds();
   start_threads([&](cairn_pool* pool, unsigned w) { exercise(pool, w, end); });
 }
 
@@ -112,7 +112,7 @@ void use_one_file(cairn_file* file, unsigned w, uint64_t seed, double end) {
   constexpr uint64_t words_in_file = 200 * 512;
   Random random(seed * workers + w);
   std::vector<uint64_t> words;
-  while (storm_seconds() < end && !testing::Test::HasFailure()) {
+  while (now_s() < end && !testing::Test::HasFailure()) {
     words.assign(1 + random.below(9000), 0);
     const uint64_t at = random.below(words_in_file);
     switch (random.below(8)) {
@@ -144,7 +144,7 @@ void use_one_file(cairn_file* file, unsigned w, uint64_t seed, double end) {
 }
 
 TEST_F(Together, ProcessesShareAFile) {
-  const double end = storm_seconds() + storm_seconds();
+  const double end = now_s() + storm_seconds();
   fork_workers([&](cairn_pool* pool, unsigned w) {
     cairn_file* file = open_shared(pool);
     use_one_file(file, w, seed, end);
@@ -153,7 +153,7 @@ TEST_F(Together, ProcessesShareAFile) {
 }
 
 TEST_F(Together, ThreadsShareAFile) {
-  const double end = storm_seconds() + storm_seconds();
+  const double end = now_s() + storm_seconds();
   start_threads([&](cairn_pool* pool, unsigned w) {
     cairn_file* file = open_shared(pool);
     use_one_file(file, w, seed, end);
@@ -164,7 +164,7 @@ TEST_F(Together, ThreadsShareAFile) {
 // Bytes of other files come and go in the same chunks: none of them shows in a file that is cut
 // while it is written.
 TEST_F(Together, ATruncateDuringAWriteLeaksNothing) {
-  const double end = storm_seconds() + storm_seconds();
+  const double end = now_s() + storm_seconds();
   fork_workers([&](cairn_pool* pool, unsigned w) {
     if (w < 3) {
       cairn_file* file = open_shared(pool);
@@ -173,7 +173,7 @@ TEST_F(Together, ATruncateDuringAWriteLeaksNothing) {
       return;
     }
     const std::string secret(500'000, 'S');
-    while (storm_seconds() < end) {
+    while (now_s() < end) {
       cairn_file* file = nullptr;
       ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "w3/secret", O_RDWR | O_CREAT | O_TRUNC, 0600, &file),
                 0);
@@ -236,8 +236,8 @@ TEST_F(Together, AMappingIsSeenByOthersAtOnce) {
     for (uint64_t round = 1; round <= rounds; ++round) {
       const uint64_t at = round % 40 * 4096;
       uint64_t word = 0;
-      const double patience = storm_seconds() + 20;
-      while (word != round && storm_seconds() < patience) {
+      const double patience = now_s() + 20;
+      while (word != round && now_s() < patience) {
         if (cairn_pread(other, &word, 8, at) != 8) _exit(2);
       }
       if (word != round) _exit(3);
@@ -249,8 +249,8 @@ TEST_F(Together, AMappingIsSeenByOthersAtOnce) {
   for (uint64_t round = 1; round <= rounds && answered; ++round) {
     const uint64_t at = round % 40 * 512;
     words[at].store(round);
-    const double patience = storm_seconds() + 20;
-    while (words[at + 1].load() != round && storm_seconds() < patience) {
+    const double patience = now_s() + 20;
+    while (words[at + 1].load() != round && now_s() < patience) {
     }
     answered = words[at + 1].load() == round;
   }
