@@ -11,7 +11,6 @@ PLACES = ("src", "adapters", "cli", "include", "bindings", "bench", "examples", 
 
 # Folder: the reason.
 ALLOWED = {
-    "bench/mpi/kernels": "each kernel is a name that users type, and all share the same parts",
     "tests/crash": "each test there links the whole laboratory of histories and scenes",
 }
 

@@ -8,11 +8,12 @@
 #include <cstdlib>
 #include <memory>
 
-#include "arguments.h"
-#include "job.h"
-#include "particle_check.h"
-#include "report.h"
-#include "sides.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "common/sides.h"
+#include "parts/particle_check.h"
 
 namespace kernels {
 namespace {

@@ -14,9 +14,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "arguments.h"
-#include "job.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
 
 namespace kernels {
 namespace {

@@ -13,12 +13,13 @@
 #include <memory>
 #include <numeric>
 
-#include "arguments.h"
-#include "file.h"
-#include "hacc_layout.h"
-#include "job.h"
-#include "report.h"
-#include "sides.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "common/sides.h"
+#include "files/file.h"
+#include "parts/hacc_layout.h"
 
 namespace kernels {
 namespace {

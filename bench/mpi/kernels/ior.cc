@@ -8,11 +8,12 @@
 #include <numeric>
 #include <random>
 
-#include "ior_options.h"
-#include "ior_table.h"
-#include "job.h"
-#include "rank_region.h"
-#include "report.h"
+#include "common/finish.h"
+#include "common/ior_table.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "files/rank_region.h"
+#include "parts/ior_options.h"
 
 namespace kernels {
 namespace {

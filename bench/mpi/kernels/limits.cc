@@ -12,11 +12,12 @@
 #include <cstring>
 
 #include "../stream.h"
-#include "arguments.h"
-#include "equal_pieces.h"
-#include "file.h"
-#include "job.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "files/file.h"
+#include "parts/equal_pieces.h"
 
 namespace kernels {
 namespace {

@@ -9,12 +9,13 @@
 #include <cstdlib>
 #include <memory>
 
-#include "arguments.h"
-#include "job.h"
-#include "llm_state.h"
-#include "rank_region.h"
-#include "report.h"
-#include "sides.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "common/sides.h"
+#include "files/rank_region.h"
+#include "parts/llm_state.h"
 
 namespace kernels {
 namespace {

@@ -9,11 +9,12 @@
 #include <cstring>
 #include <memory>
 
-#include "arguments.h"
-#include "job.h"
-#include "rank_region.h"
-#include "report.h"
-#include "sides.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "common/sides.h"
+#include "files/rank_region.h"
 
 namespace kernels {
 namespace {

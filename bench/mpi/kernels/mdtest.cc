@@ -15,9 +15,10 @@
 #include <cstring>
 #include <memory>
 
-#include "arguments.h"
-#include "job.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
 
 namespace kernels {
 namespace {

@@ -8,11 +8,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "arguments.h"
-#include "equal_pieces.h"
-#include "job.h"
-#include "partners.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/partners.h"
+#include "common/report.h"
+#include "parts/equal_pieces.h"
 
 namespace kernels {
 namespace {

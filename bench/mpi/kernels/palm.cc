@@ -16,10 +16,11 @@
 
 #include "../palm/back_end.h"
 #include "../palm/own_pool.h"
-#include "arguments.h"
-#include "job.h"
-#include "report.h"
-#include "sides.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "common/sides.h"
 
 namespace kernels {
 namespace {

@@ -11,10 +11,11 @@
 #include <memory>
 #include <regex>
 
-#include "arguments.h"
-#include "job.h"
-#include "rdbench_file.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "parts/rdbench_file.h"
 
 namespace kernels {
 namespace {

@@ -18,9 +18,10 @@
 #include "../sedov/pieces.h"
 #include "../sedov/state_copy.h"
 #include "../sedov/way.h"
-#include "arguments.h"
-#include "job.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
 #include "sedov/step.h"
 
 namespace kernels {

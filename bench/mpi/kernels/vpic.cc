@@ -3,10 +3,11 @@
 //   vpic [options] FILE [MEBIPARTICLES]
 #include <cstdio>
 
-#include "arguments.h"
-#include "job.h"
-#include "particle_check.h"
-#include "report.h"
+#include "common/arguments.h"
+#include "common/finish.h"
+#include "common/job.h"
+#include "common/report.h"
+#include "parts/particle_check.h"
 
 namespace kernels {
 namespace {

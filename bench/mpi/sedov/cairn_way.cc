@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "../kernels/job.h"
+#include "../kernels/common/job.h"
 #include "pieces.h"
 #include "sedov/checkpoint.h"
 #include "way.h"

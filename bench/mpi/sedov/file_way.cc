@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../kernels/job.h"
+#include "../kernels/common/job.h"
 #include "variable_file.h"
 #include "way.h"
 

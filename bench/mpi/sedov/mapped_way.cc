@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../kernels/job.h"
+#include "../kernels/common/job.h"
 #include "variable_file.h"
 #include "way.h"
 

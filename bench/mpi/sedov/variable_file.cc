@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../kernels/job.h"
+#include "../kernels/common/job.h"
 
 namespace sedov {
 
