@@ -16,7 +16,8 @@ foreach(mpi IN LISTS CAIRN_MPIS)
 endforeach()
 
 # The kernels of `cairn bench`, for every MPI: lib/cairn/bench/MPI/NAME, in the build tree as where they
-# are installed. Each source in mpi/kernels is a kernel; those in the folders there are linked into all.
+# are installed, and NAME.json, in which the kernel describes itself. Each source in mpi/kernels is a
+# kernel; those in the folders there are linked into all.
 cairn_sources(kernel_sources ${CMAKE_SOURCE_DIR}/bench/mpi/kernels)
 set(shared_sources "")
 foreach(folder common files parts)
@@ -50,7 +51,11 @@ foreach(mpi IN LISTS CAIRN_MPIS)
     endif()
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${kernel}
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn/bench/${mpi})
+    add_custom_command(TARGET ${target} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -DKERNEL=$<TARGET_FILE:${target}>
+        -P ${CMAKE_SOURCE_DIR}/bench/describe_kernel.cmake)
     install(TARGETS ${target} RUNTIME DESTINATION lib/cairn/bench/${mpi})
+    install(FILES $<TARGET_FILE:${target}>.json DESTINATION lib/cairn/bench/${mpi} OPTIONAL)
     add_dependencies(bench_kernels ${target})
   endforeach()
 endforeach()

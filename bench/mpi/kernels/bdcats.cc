@@ -18,19 +18,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "bdcats: BD-CATS-IO's read of a file that vpic wrote.\n"
-    "Usage: bdcats [options] -f FILE [-d /Step#0/x -d ...] [-c /Step#0/id1]\n"
-    "\n"
-    "  -f FILE         the file\n"
-    "  -d NAME         a variable of floats; default x y z px py pz\n"
-    "  -c NAME         a variable of integers\n"
-    "  -a API          HDF5 (default where it was built in) or MPIIO\n"
-    "  --make N        first write the file, as vpic does, with N particles of each rank, and\n"
-    "                  remove it at the end; with --read-only an earlier command has written it\n"
-    "  --independent   independent transfers; default collective\n"
-    "  -i N            repetitions (1)\n";
-
 struct Options {
   Common common;
   ParticleAccess access;
@@ -49,22 +36,40 @@ int variable_argument(const char* option, const std::string& name, Kind kind) {
   return variable;
 }
 
+const Description description = {
+    .about = "BD-CATS-IO's read of such a file as vpic writes",
+    .usage = "[options] -f FILE [-d /Step#0/x -d ...] [-c /Step#0/id1]",
+    .accesses = {{"read"}, {"read+subset", {"transfer", "subset"}}},
+    .verifies = "each value that was read, in place",
+    .bytes = {.medium = "ranks * particles * 32",
+              .memory = "ranks * particles * 64",
+              .call = "particles * 4"},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
-  side_arguments(&arguments, &options.sides);
+  Arguments arguments(description, &options.common);
   particle_arguments(&arguments, &options.access);
-  arguments.needed_path("-f", &options.path, "file");
-  arguments.value("-d", [&](const std::string& name) {
-    options.variables.push_back(variable_argument("-d", name, Kind::real));
-  });
-  arguments.value("-c", [&](const std::string& name) {
+  arguments
+      .count("--make", "N",
+             "first write the file, as vpic does, with N particles of each rank, and remove it at "
+             "the end; with --read-only an earlier command has written it",
+             &options.make, 1)
+      .as("particles", int64_t{1} << 20)
+      .grows()
+      .standard = {};
+  arguments.path("-f", "FILE", "the file", &options.path).needed().in_run("bdcats");
+  arguments.text("-d", "NAME", "a variable of floats; default x y z px py pz",
+                 [&](const std::string& name) {
+                   options.variables.push_back(variable_argument("-d", name, Kind::real));
+                 });
+  arguments.text("-c", "NAME", "a variable of integers", [&](const std::string& name) {
     options.variables.push_back(variable_argument("-c", name, Kind::integer));
   });
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.count("--make", &options.make, 1);
-  arguments.parse_all(argc, argv);
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  side_arguments(&arguments, &options.sides);
+  arguments.parse(argc, argv);
   if (options.sides.write_only && options.make == 0) usage_error("--write-only: needs --make");
   if (options.variables.empty())
     for (const char* name : {"x", "y", "z", "px", "py", "pz"})

@@ -24,25 +24,25 @@ namespace {
 
 constexpr int64_t alignment = 4096;
 
-const char* const help =
-    "device: direct writes and reads of a file, by all ranks: a device's own speed.\n"
-    "Usage: device [options] FILE\n"
-    "\n"
-    "  -b SIZE         bytes of each rank's region (64m)\n"
-    "  -t SIZE         bytes of one call, a multiple of 4k (1m)\n"
-    "Accesses: device-write (with the sync), device-read.\n";
-
 struct Options {
   Common common;
   std::string path;
   EqualPieces pieces;
 };
 
+const Description description = {
+    .about = "direct writes and reads of a file, by all ranks: a device's own speed",
+    .usage = "[options] FILE",
+    .accesses = {{"device-write", {"transfer", "sync"}}, {"device-read"}},
+    .verifies = "every byte, read once more",
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(description, &options.common);
   options.pieces.take_sizes(&arguments);
-  options.path = path_argument(arguments.operands(argc, argv, "FILE")[0]);
+  arguments.path_operand("FILE", "the file", &options.path).needed();
+  arguments.parse(argc, argv);
   options.pieces.settle(alignment);
   return options;
 }

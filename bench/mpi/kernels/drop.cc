@@ -22,12 +22,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "drop: takes the files below a directory out of the page cache, on each node of the job.\n"
-    "Usage: drop [options] DIRECTORY\n"
-    "\n"
-    "It needs no rights but those to read the files.\n";
-
 struct Options {
   Common common;
   std::string path;
@@ -85,10 +79,18 @@ Found drop_below(const std::string& directory) {
   return found;
 }
 
+const Description description = {
+    .about = "takes the files below a directory out of the page cache, on each node of the job",
+    .usage = "[options] DIRECTORY",
+    .accesses = {},
+    .verifies = "nothing; it counts the bytes that are still cached",
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  const Arguments arguments(help, &options.common);
-  options.path = path_argument(arguments.operands(argc, argv, "DIRECTORY")[0]);
+  Arguments arguments(description, &options.common);
+  arguments.path_operand("DIRECTORY", "its files must be readable", &options.path).needed();
+  arguments.parse(argc, argv);
   return options;
 }
 

@@ -24,16 +24,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "hacc: HACC-IO's checkpoint and restart.\n"
-    "Usage: hacc [options] PARTICLES PATH    PARTICLES of each rank, 38 bytes each\n"
-    "\n"
-    "  -F              one file per process (the default is one file)\n"
-    "  -a API          POSIX or MPIIO (independent calls); default POSIX\n"
-    "  -e              fsync before close, which the original does not do\n"
-    "  -i N            repetitions (1)\n"
-    "  -w, -r          --write-only, --read-only\n";
-
 struct Options {
   Common common;
   Api api = Api::posix;
@@ -45,19 +35,44 @@ struct Options {
   std::string path;
 };
 
+Description description() {
+  const std::string header = std::to_string(hacc_header_bytes);
+  const std::string record = std::to_string(hacc_record_bytes);
+  return {
+      .about = "HACC-IO's checkpoint and restart",
+      .usage = "[options] PARTICLES PATH",
+      .accesses = {{"write", {"open", "transfer", "header", "sync", "close"}},
+                   {"read", {"open", "header", "allocate", "transfer", "close"}}},
+      .verifies = "each value that was read, against the number of its particle",
+      .bytes = {.medium = "(ranks if layout == 'file-per-process' else 1) * " + header +
+                          " + ranks * particles * " + record,
+                .memory = "ranks * (2 * particles * " + record + " + " + header + ")",
+                .call = "particles * 4"},
+  };
+}
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
+  Arguments arguments(description(), &options.common);
+  arguments
+      .api("POSIX or MPIIO (independent calls); default POSIX", {Api::posix, Api::mpiio},
+           &options.api)
+      .as("api");
+  arguments.flag("-e", "fsync before close, which the original does not do", &options.fsync)
+      .as("fsync");
+  arguments.flag("-F", "one file per process; default one file", &options.file_per_rank)
+      .as_word("layout", "file-per-process", "shared", "shared");
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.flag("-w", "--write-only", &options.sides.write_only);
+  arguments.flag("-r", "--read-only", &options.sides.read_only);
   side_arguments(&arguments, &options.sides);
-  arguments.flag("-F", &options.file_per_rank);
-  arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
-  arguments.flag("-e", &options.fsync);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("-w", &options.sides.write_only);
-  arguments.flag("-r", &options.sides.read_only);
-  const auto rest = arguments.operands(argc, argv, "PARTICLES and PATH", 2, 2);
-  options.particles = count_argument("PARTICLES", rest[0], 1);
-  options.path = path_argument(rest[1]);
+  arguments
+      .count_operand("PARTICLES", "particles of each rank, 38 bytes each", &options.particles, 1)
+      .needed()
+      .as("particles", int64_t{1} << 20)
+      .grows();
+  arguments.path_operand("PATH", "the files, PATH-Part...", &options.path).needed().in_run("hacc");
+  arguments.parse(argc, argv);
   return options;
 }
 
@@ -89,7 +104,7 @@ class Hacc {
  private:
   [[nodiscard]] bool leads() const { return options_.file_per_rank || job().rank == 0; }
   [[nodiscard]] std::string path() const { return partition_.path(options_.path); }
-  // Of `rank` in its file.
+  // Returns the position of `rank` among the ranks of its file.
   [[nodiscard]] size_t index_of(int rank) const {
     return options_.file_per_rank ? 0 : static_cast<size_t>(rank);
   }
@@ -187,7 +202,7 @@ class Hacc {
     watch.lap("open");
     const Partition seen = read_header(*file, expected);
     watch.lap("header");
-    // As in the original, the time contains what it takes to have the memory.
+    // The time contains the allocation of the memory, as in the original.
     const Particles copy(seen.counts[index_of(owner_)]);
     watch.lap("allocate");
     int64_t offset = seen.offset(index_of(owner_));

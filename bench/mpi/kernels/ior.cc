@@ -71,7 +71,7 @@ class Ior {
     return (segment * job().ranks + owner) * options_.block + within;
   }
 
-  // Whose data this rank reads.
+  // Returns the rank whose data this rank reads.
   static int owner_of(const IorOptions& options) {
     if (options.shift == 0) return options.sides.owner();
     return static_cast<int>((job().rank + options.shift) % job().ranks);
@@ -143,7 +143,7 @@ class Ior {
     gather_counts();
   }
 
-  // What each rank wrote: a stonewall stops them at different counts.
+  // Gathers how much each rank wrote: a stonewall stops them at different counts.
   void gather_counts() {
     counts_.resize(static_cast<size_t>(job().ranks));
     MPI_Allgather(&written_, 1, MPI_INT64_T, counts_.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);

@@ -22,17 +22,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "limits: copies between buffers and a mapped file, by all ranks: a medium's own speed.\n"
-    "Usage: limits [options] FILE\n"
-    "\n"
-    "  -b SIZE         bytes of each rank's region (64m)\n"
-    "  -t SIZE         bytes of one copy, a multiple of 8 (1m)\n"
-    "  -p N            times over the region in each access (4)\n"
-    "  -i N            repetitions (1)\n"
-    "  --local         each node has a file of its own under this name, removed when mapped\n"
-    "Accesses: write (memcpy), write-nt (past the cache, with a fence after each piece), read.\n";
-
 struct Options {
   Common common;
   std::string path;
@@ -41,14 +30,23 @@ struct Options {
   bool local = false;
 };
 
+const Description description = {
+    .about = "copies between buffers and a mapped file, by all ranks: a medium's own speed",
+    .usage = "[options] FILE",
+    .accesses = {{"write"}, {"write-nt"}, {"read"}},
+    .verifies = "every byte, after both ways to write",
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(description, &options.common);
   options.pieces.take_sizes(&arguments);
   options.pieces.take_passes(&arguments);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("--local", &options.local);
-  options.path = path_argument(arguments.operands(argc, argv, "FILE")[0]);
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.flag("--local", "each node has a file of its own under this name, removed when mapped",
+                 &options.local);
+  arguments.path_operand("FILE", "the file", &options.path).needed();
+  arguments.parse(argc, argv);
   options.pieces.settle(8);
   return options;
 }

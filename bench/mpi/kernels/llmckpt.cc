@@ -20,18 +20,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "llmckpt: checkpoints of a language model: one file a rank, written and synced, then read.\n"
-    "Usage: llmckpt [options] -o FILE\n"
-    "\n"
-    "  -o FILE         the checkpoints: FILE-STEP.RANK\n"
-    "  --model NAME    8b (104.7 GiB of model and optimizer) or 70b; default 8b\n"
-    "  --scale X       times that size (0.001)\n"
-    "  -t SIZE         bytes of one call, a multiple of 8 (16m); less if a rank's share is less\n"
-    "  -n N            checkpoints (10)\n"
-    "  -r N            reads of the last one (10)\n"
-    "  --no-sync       no fsync\n";
-
 struct Options {
   Common common;
   std::string path;
@@ -43,14 +31,6 @@ struct Options {
   bool fsync = true;
   Sides sides;
 };
-
-double scale_argument(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || *end != '\0' || !(value > 0) || !std::isfinite(value))
-    usage_error("--scale: invalid factor '" + text + "': expected a number above 0");
-  return value;
-}
 
 // A rank's share, in whole transfers.
 void set_share(Options* options) {
@@ -66,19 +46,52 @@ void set_share(Options* options) {
   options->region.check_sizes();
 }
 
+// A formula of the bytes of a checkpoint.
+std::string checkpoint_bytes() {
+  const auto bytes = [](const char* model) {
+    return std::to_string(llm_model(model).parameters());
+  };
+  return "round((" + bytes("8b") + " if model == '8b' else " + bytes("70b") + ") * " +
+         std::to_string(llm_model_bytes + llm_optimizer_bytes) + " * model_scale)";
+}
+
+// The checkpoint before stays until the next is complete.
+Description description() {
+  return {
+      .about = "a language model's checkpoints, one file a rank",
+      .usage = "[options] -o FILE",
+      .accesses = {{"write", {"open", "transfer", "sync", "close"}},
+                   {"read", {"open", "transfer", "close"}}},
+      .verifies = "every byte of the next rank's file of the last checkpoint",
+      .bytes = {.medium = "2 * " + checkpoint_bytes(),
+                .memory = "ranks * 3 * transfer",
+                .call = "min(transfer, " + checkpoint_bytes() + " // ranks)"},
+  };
+}
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
+  Arguments arguments(description(), &options.common);
+  Option& no_sync = arguments.flag("--no-sync", "no fsync", &options.fsync, false);
+  no_sync.as_not("fsync").key_standard = true;
+  arguments
+      .choice("--model", "MODEL", "8b (104.7 GiB of model and optimizer) or 70b", {"8b", "70b"},
+              &options.model)
+      .as("model");
+  arguments.factor("--scale", "times that size", &options.scale).as("model_scale").grows();
+  arguments
+      .size("-t", "bytes of one call, a multiple of 8; less if a rank's share is less",
+            &options.region.transfer)
+      .as("transfer");
+  arguments.count("-n", "N", "checkpoints", &options.writes, 1).as("checkpoints");
+  // After `reads: after`, one read is enough: only the first meets no cache.
+  arguments.count("-r", "N", "reads of the last one", &options.reads).as("reads").formula =
+      "min(reads, 1) if reads_after else reads";
+  arguments.path("-o", "FILE", "the checkpoints: FILE-STEP.RANK", &options.path)
+      .needed()
+      .in_run("llm");
   side_arguments(&arguments, &options.sides);
-  arguments.needed_path("-o", &options.path, "file");
-  arguments.value("--model", [&](const std::string& name) { options.model = name; });
-  arguments.value("--scale",
-                  [&](const std::string& text) { options.scale = scale_argument(text); });
-  arguments.size("-t", &options.region.transfer);
-  arguments.count("-n", &options.writes, 1);
-  arguments.count("-r", &options.reads);
-  arguments.flag("--no-sync", &options.fsync, false);
-  arguments.parse_all(argc, argv);
+  arguments.parse(argc, argv);
   set_share(&options);
   return options;
 }

@@ -19,22 +19,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "loop: checkpoints one over another, with compute in between, and a restart.\n"
-    "Usage: loop [options] -o FILE\n"
-    "\n"
-    "  -a API          POSIX or MPIIO; default POSIX\n"
-    "  -o FILE         the checkpoint; file-per-process appends .RANK (eight digits)\n"
-    "  -b SIZE         bytes of a rank in a checkpoint, a multiple of -t (64m)\n"
-    "  -t SIZE         bytes of one call, a multiple of 8 (1m)\n"
-    "  -n N            checkpoints, the first one included (5)\n"
-    "  -m N            milliseconds of compute before each checkpoint (50)\n"
-    "  --way WAY       rewrite (in place), truncate (cut the old one first) or rename (write\n"
-    "                  FILE.new, then rename it); default rewrite\n"
-    "  -F              one file per process\n"
-    "  -c              collective calls (MPIIO)\n"
-    "  -e              fsync before close\n";
-
 enum class Way { rewrite, truncate, rename };
 
 struct Options {
@@ -52,30 +36,51 @@ struct Options {
 };
 
 Way way_argument(const std::string& text) {
-  if (text == "rewrite") return Way::rewrite;
   if (text == "truncate") return Way::truncate;
-  if (text == "rename") return Way::rename;
-  usage_error("--way: unknown way '" + text + "': expected rewrite, truncate or rename");
+  return text == "rename" ? Way::rename : Way::rewrite;
 }
+
+const Description description = {
+    .about = "checkpoints one over another, with compute in between",
+    .usage = "[options] -o FILE",
+    .accesses = {{"write-first", {"open", "transfer", "sync", "close", "replace"}},
+                 {"write", {"open", "transfer", "sync", "close", "replace"}},
+                 {"read", {"open", "transfer", "close"}}},
+    .verifies = "every byte of the next rank's part of the last checkpoint",
+    .bytes = {.medium = "ranks * size * (2 if way == 'rename' else 1)",
+              .memory = "ranks * 3 * transfer",
+              .call = "transfer"},
+};
 
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
+  Arguments arguments(description, &options.common);
+  arguments.api("POSIX or MPIIO; default POSIX", {Api::posix, Api::mpiio}, &options.api).as("api");
+  arguments.flag("-e", "fsync before close", &options.fsync).as("fsync");
+  arguments.flag("-c", "collective calls (MPIIO)", &options.collective).as("collective");
+  arguments
+      .flag("-F", "one file per process, FILE.RANK with eight digits",
+            &options.region.file_per_rank)
+      .as_word("layout", "file-per-process", "shared", "shared");
+  arguments.size("-b", "bytes of a rank in a checkpoint, a multiple of -t", &options.region.bytes)
+      .as("size")
+      .grows("transfer");
+  arguments.size("-t", "bytes of one call, a multiple of 8", &options.region.transfer)
+      .as("transfer");
+  arguments.count("-n", "N", "checkpoints, the first one included", &options.checkpoints, 2)
+      .as("checkpoints");
+  arguments.count("-m", "N", "milliseconds of compute before each checkpoint", &options.compute_ms)
+      .as("compute_ms");
+  arguments
+      .choice("--way", "WAY",
+              "rewrite (in place), truncate (cut the old one first) or rename (write FILE.new, "
+              "then rename it)",
+              {"rewrite", "truncate", "rename"}, &options.way_name)
+      .as("way");
+  arguments.path("-o", "FILE", "the checkpoint", &options.path).needed().in_run("loop");
   side_arguments(&arguments, &options.sides);
-  arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
-  arguments.needed_path("-o", &options.path, "file");
-  arguments.size("-b", &options.region.bytes);
-  arguments.size("-t", &options.region.transfer);
-  arguments.count("-n", &options.checkpoints, 2);
-  arguments.count("-m", &options.compute_ms);
-  arguments.value("--way", [&](const std::string& text) {
-    options.way = way_argument(text);
-    options.way_name = text;
-  });
-  arguments.flag("-F", &options.region.file_per_rank);
-  arguments.flag("-c", &options.collective);
-  arguments.flag("-e", &options.fsync);
-  arguments.parse_all(argc, argv);
+  arguments.parse(argc, argv);
+  options.way = way_argument(options.way_name);
   if (options.collective && options.api != Api::mpiio) usage_error("-c: needs -a MPIIO");
   options.region.check_sizes();
   return options;

@@ -23,20 +23,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "mdtest: each rank creates, stats, reads and removes files: mdtest's easy pattern.\n"
-    "Usage: mdtest [options] -d DIR\n"
-    "\n"
-    "  -d DIR          where to work; it must exist\n"
-    "  -n N            files of each rank (1000)\n"
-    "  -u              a directory for each rank; default one for all\n"
-    "  -w SIZE         bytes written to a file (0)\n"
-    "  -e SIZE         bytes read from a file (0: open and close)\n"
-    "  -N N            stat and read the files of the rank so much above (0)\n"
-    "  -y              fsync after writing\n"
-    "  -i N            repetitions (1)\n"
-    "  -F, -L          files only, at the leaves: always so\n";
-
 struct Options {
   Common common;
   std::string directory;
@@ -49,21 +35,42 @@ struct Options {
   bool fsync = false;
 };
 
+const Description description = {
+    .about = "mdtest's easy pattern: create, stat, read, remove",
+    .usage = "[options] -d DIRECTORY",
+    .accesses = {{.access = "create", .unit = "ops/s"},
+                 {.access = "stat", .unit = "ops/s"},
+                 {.access = "read", .unit = "ops/s"},
+                 {.access = "remove", .unit = "ops/s"}},
+    .verifies = "names and sizes in the next rank's directory, and every byte of its files",
+    // An inode and a name take some hundred bytes everywhere.
+    .bytes = {.medium = "ranks * files * (write // 4096 * 4096 + 8192)",
+              .memory = "ranks * (files * ranks * 128 + 2 * write)",
+              .call = ""},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
   bool always = true;
-  Arguments arguments(help, &options.common);
-  arguments.needed_path("-d", &options.directory, "directory");
-  arguments.count("-n", &options.files, 1);
-  arguments.flag("-u", &options.own_directories);
-  arguments.size("-w", &options.write_bytes);
-  arguments.size("-e", &options.read_bytes);
-  arguments.count("-N", &options.shift);
-  arguments.flag("-y", &options.fsync);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("-F", &always);
-  arguments.flag("-L", &always);
-  arguments.parse_all(argc, argv);
+  Arguments arguments(description, &options.common);
+  arguments.flag("-y", "fsync after writing", &options.fsync).as("fsync");
+  arguments.flag("-u", "a directory for each rank; default one for all", &options.own_directories)
+      .as_word("layout", "directory-per-process", "shared", "directory-per-process");
+  arguments.count("-n", "N", "files of each rank", &options.files, 1).as("files").grows();
+  arguments.size("-w", "bytes written to a file", &options.write_bytes).as("write").may_be_none =
+      true;
+  arguments.size("-e", "bytes read from a file; 0: open and close", &options.read_bytes)
+      .as("read")
+      .may_be_none = true;
+  arguments.count("-N", "N", "stat and read the files of the rank so much above", &options.shift)
+      .as("shift", int64_t{1});
+  arguments.path("-d", "DIRECTORY", "where to work; it must exist", &options.directory)
+      .needed()
+      .in_run("");
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.flag("-F", "files only: always so", &always);
+  arguments.flag("-L", "files at the leaves: always so", &always);
+  arguments.parse(argc, argv);
   if (options.read_bytes > options.write_bytes)
     usage_error("-e: invalid size " + std::to_string(options.read_bytes) + ": expected at most -w");
   if (options.common.corrupt >= 0 && options.write_bytes == 0)
@@ -71,7 +78,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// What a file of a rank must hold: it depends on the rank and the file's number.
+// Contents makes the bytes of a file from the rank and the file's number.
 class Contents {
  public:
   explicit Contents(int64_t size)
@@ -247,7 +254,7 @@ class Mdtest {
     return name + " " + std::to_string(size) + "\n";
   }
 
-  // Of one rank, or of all where they share a directory.
+  // Returns the names and sizes of one rank, or of all where they share a directory.
   [[nodiscard]] std::string expected_listing(int owner) const {
     std::vector<std::string> lines;
     for (int rank = 0; rank < job().ranks; ++rank) {

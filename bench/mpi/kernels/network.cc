@@ -20,16 +20,6 @@ namespace {
 
 constexpr int outstanding = 16;  // pieces that a rank waits for together
 
-const char* const help =
-    "network: each rank reads what a rank of the next node has, all at the same time.\n"
-    "\n"
-    "  -b SIZE         bytes that each rank has (16m)\n"
-    "  -t SIZE         bytes of one read, a multiple of 8 (1m)\n"
-    "  -p N            times over the bytes (4)\n"
-    "  -i N            repetitions (1)\n"
-    "  --messages      no one-sided reads\n"
-    "Accesses: get (MPI_Get), if MPI makes a window; message (MPI_Isend, MPI_Irecv).\n";
-
 struct Options {
   Common common;
   EqualPieces pieces{.block = 16 << 20, .passes = 4};
@@ -37,14 +27,21 @@ struct Options {
   bool messages = false;
 };
 
+const Description description = {
+    .about = "each rank reads what a rank of the next node has, all at the same time",
+    .usage = "[options]",
+    .accesses = {{"get"}, {"message"}},
+    .verifies = "every byte, after each access",
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(description, &options.common);
   options.pieces.take_sizes(&arguments);
   options.pieces.take_passes(&arguments);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("--messages", &options.messages);
-  arguments.parse_all(argc, argv);
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.flag("--messages", "no one-sided reads", &options.messages);
+  arguments.parse(argc, argv);
   options.pieces.settle(8, 1 << 30);  // a count of MPI is an int
   return options;
 }

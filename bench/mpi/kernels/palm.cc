@@ -21,21 +21,10 @@
 #include "common/job.h"
 #include "common/report.h"
 #include "common/sides.h"
+#include "files/file.h"
 
 namespace kernels {
 namespace {
-
-const char* const help =
-    "palm: checkpoints of 280 variables, as PALM writes them for a restart, and the restart.\n"
-    "Usage: palm [options] -o DIRECTORY\n"
-    "\n"
-    "  -o DIRECTORY    where the files go; made if it is missing\n"
-    "  -s N            levels of the grid (16): 16 N by 16 N columns, some 15 000 N^3 bytes\n"
-    "  -n N            checkpoints, one over the last one (3)\n"
-    "  -r N            reads of the last one (1)\n"
-    "  --back-end B    mpi-io (one file, collective calls; the default), stream (a file for each\n"
-    "                  rank), hdf5 (one file, parallel HDF5) or cairn (versions in the pool of\n"
-    "                  cairn run, else in a pool in DIRECTORY)\n";
 
 struct Options {
   Common common;
@@ -47,16 +36,53 @@ struct Options {
   int64_t reads = 1;
 };
 
+// Formulas of the model's bytes (palm/model.h): those that every rank holds, and a checkpoint's,
+// rounded up.
+const std::string replicated = std::to_string(907 + 3801088);
+const std::string checkpoint =
+    "(" + replicated + " + (16 * levels) ** 2 * (75 + 59 + 1 + 60 * levels))";
+const std::string volume = "(16 * levels) ** 2 * levels * 8 // ranks";
+
+// The memory is that of the variables with their ghost layers, once more for the check, and one
+// packed.
+const Description description = {
+    .about = "checkpoints of 280 variables, as a weather model writes them, and the restart",
+    .usage = "[options] -o DIRECTORY",
+    .accesses = {{"write-first"}, {"write"}, {"read"}},
+    .verifies = "every element of all variables",
+    .bytes = {.medium = "4 * " + checkpoint + " + 67108864 if back_end == 'cairn' else " +
+                        checkpoint + " + ranks * " + replicated + " + 1048576",
+              .memory = "round(3 * " + checkpoint +
+                        " * (1 + 6 / (16 * levels / ranks ** 0.5)) ** 2) + 3 * ranks * " +
+                        replicated,
+              .call = "min(" + volume + ", 1048576) if back_end == 'stream' else " + volume},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
+  Arguments arguments(description, &options.common);
+  arguments
+      .count("-s", "N", "levels of the grid: 16 N by 16 N columns, some 15 000 N^3 bytes",
+             &options.levels, 1)
+      .as("levels")
+      .grows()
+      .root = 3;
+  arguments.count("-n", "N", "checkpoints, one over the last one", &options.checkpoints, 1)
+      .as("checkpoints");
+  arguments.count("-r", "N", "reads of the last one", &options.reads).as("reads").formula =
+      "min(reads, 1) if reads_after else reads";
+  arguments
+      .choice("--back-end", "NAME",
+              "mpi-io (one file, collective calls), stream (a file for each rank), hdf5 (one file, "
+              "parallel HDF5) or cairn (versions in the pool of cairn run, else in a pool in "
+              "DIRECTORY)",
+              {"mpi-io", "stream", "hdf5", "cairn"}, &options.back_end)
+      .as("back_end");
+  arguments.path("-o", "DIRECTORY", "where the files go; made if it is missing", &options.directory)
+      .needed()
+      .in_run("palm");
   side_arguments(&arguments, &options.sides);
-  arguments.needed_path("-o", &options.directory, "directory");
-  arguments.count("-s", &options.levels, 1);
-  arguments.count("-n", &options.checkpoints, 1);
-  arguments.count("-r", &options.reads);
-  arguments.value("--back-end", [&](const std::string& name) { options.back_end = name; });
-  arguments.parse_all(argc, argv);
+  arguments.parse(argc, argv);
   if (options.back_end == "cairn" && options.common.corrupt >= 0)
     usage_error("--corrupt: a version of cairn has no file of its own: choose another --back-end");
   return options;
@@ -113,9 +139,6 @@ class Palm {
                       options_.common.keep);
       back_end_ = palm::versions(*model_, pool_ ? pool_->pool() : nullptr, is_new);
     }
-    if (back_end_ == nullptr)
-      usage_error("--back-end: unknown name '" + name +
-                  "': expected mpi-io, stream, hdf5 or cairn");
   }
 
   void write_all() {
@@ -143,7 +166,7 @@ class Palm {
   }
 
   void read_all() {
-    if (options_.sides.readers != Readers::same_rank) take_part();
+    if (options_.sides.readers != "same-rank") take_part();
     Times reading;
     for (int64_t i = 0; i < options_.reads; ++i) {
       model_->clear();

@@ -20,20 +20,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "rdbench: a Gray-Scott reaction that writes its state by MPI-IO.\n"
-    "Usage: rdbench [options] -o PREFIX, or rdbench [options] --restart FILE\n"
-    "\n"
-    "  -L N            length of the square's edge, a multiple of the blocks (128)\n"
-    "  -s N            steps (20000)\n"
-    "  -i N            a file every N steps (200), and one before the first\n"
-    "  -o PREFIX       files PREFIXLxL-WxH-STEP.bin (o_)\n"
-    "  --iotype T      view, manual (a call for each row) or chunk (block by block); default view\n"
-    "  -c              collective calls\n"
-    "  --nosync        no MPI_File_sync before close\n"
-    "  --xnp N, --ynp N   blocks along x and y; default as MPI_Dims_create splits\n"
-    "  --restart FILE  read FILE, which any number of ranks wrote, and verify it\n";
-
 struct Options {
   Common common;
   RdbenchAccess access;
@@ -46,10 +32,8 @@ struct Options {
 };
 
 IoType type_argument(const std::string& text) {
-  if (text == "view") return IoType::view;
   if (text == "manual") return IoType::manual;
-  if (text == "chunk") return IoType::chunk;
-  usage_error("--iotype: unknown type '" + text + "': expected view, manual or chunk");
+  return text == "chunk" ? IoType::chunk : IoType::view;
 }
 
 void complete(Split* split) {
@@ -68,24 +52,47 @@ void complete(Split* split) {
                 std::to_string(split->rows));
 }
 
+const Description description = {
+    .about = "a Gray-Scott reaction that writes its state by MPI-IO",
+    .usage = "[options] -o PREFIX, or rdbench [options] --restart FILE",
+    .accesses = {{"write", {"open", "transfer", "sync", "close"}},
+                 {"read", {"open", "transfer", "close"}}},
+    .verifies = "each value of the next rank's block, after each file",
+    .bytes = {.medium = "(steps // interval + 1) * length * length * 8",
+              .memory = "length * length * 48",
+              .call = "length // rows(ranks) * 8 * "
+                      "(1 if iotype == 'manual' else length * rows(ranks) // ranks)"},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
   int64_t columns = 0, rows = 0;
-  Arguments arguments(help, &options.common);
-  arguments.count("-L", &options.split.length, 1);
-  arguments.count("-s", &options.steps);
-  arguments.count("-i", &options.interval, 1);
-  arguments.path("-o", &options.prefix);
-  arguments.value("--iotype", [&](const std::string& text) {
-    options.access.type = type_argument(text);
-    options.type_name = text;
-  });
-  arguments.flag("-c", &options.access.collective);
-  arguments.flag("--nosync", &options.access.sync, false);
-  arguments.count("--xnp", &columns);
-  arguments.count("--ynp", &rows);
-  arguments.path("--restart", &options.restart);
-  arguments.parse_all(argc, argv);
+  Arguments arguments(description, &options.common);
+  arguments.flag("-c", "collective calls", &options.access.collective).as("collective");
+  Option& no_sync =
+      arguments.flag("--nosync", "no MPI_File_sync before close", &options.access.sync, false);
+  no_sync.as_not("sync").key_standard = true;
+  arguments
+      .count("-L", "N", "length of the square's edge, a multiple of the blocks",
+             &options.split.length, 1)
+      .as("length");
+  arguments.count("-s", "N", "steps of the reaction", &options.steps)
+      .as("steps", int64_t{200})
+      .grows("interval");
+  arguments.count("-i", "N", "a file every N steps, and one before the first", &options.interval, 1)
+      .as("interval", int64_t{20});
+  arguments
+      .choice("--iotype", "TYPE", "view, manual (a call for each row) or chunk (block by block)",
+              {"view", "manual", "chunk"}, &options.type_name)
+      .as("iotype");
+  arguments.path("-o", "PREFIX", "files PREFIXLxL-WxH-STEP.bin", &options.prefix).in_run("o_");
+  arguments.count("--xnp", "N", "blocks along x; default as MPI_Dims_create splits", &columns)
+      .standard = {};
+  arguments.count("--ynp", "N", "blocks along y", &rows).standard = {};
+  arguments.path("--restart", "FILE", "read FILE, which any number of ranks wrote, and verify it",
+                 &options.restart);
+  arguments.parse(argc, argv);
+  options.access.type = type_argument(options.type_name);
   options.split.columns = static_cast<int>(columns);
   options.split.rows = static_cast<int>(rows);
   options.access.hints = options.common.hints;

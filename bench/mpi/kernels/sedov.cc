@@ -27,21 +27,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "sedov: a checkpoint of a shock-hydrodynamics program after each cycle, in four ways.\n"
-    "Usage: sedov [options] -o DIRECTORY\n"
-    "\n"
-    "  -o DIRECTORY     where files and pool go; made if it is missing\n"
-    "  -s N             elements along each edge of the mesh (30)\n"
-    "  -n N             cycles that are measured (20)\n"
-    "  --warmup N       cycles before them that are not (5)\n"
-    "  --way WAY        file, persist, drain or cairn; default all\n"
-    "                   file: a file per variable, a flush of its stream after each element\n"
-    "                   persist: pmem_persist after each element\n"
-    "                   drain: pmem_flush after each element, one pmem_drain\n"
-    "                   cairn: a version in a pool: that of cairn run, or one in DIRECTORY\n"
-    "  --whole-mapping  persist and drain flush the variable's whole mapping for each element\n";
-
 struct Options {
   Common common;
   sedov::WayPlace place;
@@ -51,27 +36,59 @@ struct Options {
   std::vector<sedov::KnownWay> ways;
 };
 
-sedov::KnownWay way_argument(const std::string& text) {
-  for (const sedov::KnownWay& way : sedov::known_ways())
-    if (text == way.name) return way;
-  usage_error("--way: unknown way '" + text + "': expected file, persist, drain or cairn");
+sedov::KnownWay way_of(const std::string& name) {
+  const auto& ways = sedov::known_ways();
+  return *std::find_if(ways.begin(), ways.end(),
+                       [&](const sedov::KnownWay& way) { return name == way.name; });
 }
 
 bool needs_pmem(const sedov::KnownWay& way) {
   return std::strcmp(way.name, "persist") == 0 || std::strcmp(way.name, "drain") == 0;
 }
 
+// A formula of the state's bytes; ranks hold the nodes of common faces twice, at most all of them
+// once more.
+const std::string state_bytes = "88 * (size + (1 if ranks == 1 else 2)) ** 3";
+
+// On the medium are three ways with a file per variable, and a pool of four states and 64 MiB. In
+// memory are three states (the copy, the restored one), and the forces of elements on their
+// corners.
+const Description description = {
+    .about = "a mini-application's checkpoints after each cycle, in four ways",
+    .usage = "[options] -o DIRECTORY",
+    .accesses = {{"file"}, {"persist"}, {"drain"}, {"cairn"}, {"copy"}},
+    .verifies = "every element of each last checkpoint, restored into another state",
+    .bytes = {.medium = "7 * " + state_bytes + " + 67108864",
+              .memory = "8 * " + state_bytes,
+              .call = ""},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
-  Arguments arguments(help, &options.common);
-  arguments.needed_path("-o", &options.place.directory, "directory");
-  arguments.count("-s", &options.size, 1);
-  arguments.count("-n", &options.cycles, 1);
-  arguments.count("--warmup", &options.warmup);
-  arguments.value("--way",
-                  [&](const std::string& text) { options.ways.push_back(way_argument(text)); });
-  arguments.flag("--whole-mapping", &options.place.whole_mapping);
-  arguments.parse_all(argc, argv);
+  std::string last_way;
+  Arguments arguments(description, &options.common);
+  arguments.count("-s", "N", "elements along each edge of the mesh", &options.size, 1).as("size");
+  arguments.count("-n", "N", "cycles that are measured", &options.cycles, 1).as("cycles").grows();
+  Option& ways = arguments.choice(
+      "--way", "WAY",
+      "file (a file per variable, a flush of its stream after each element), persist (pmem_persist "
+      "after each element), drain (pmem_flush after each element, one pmem_drain) or cairn (a "
+      "version in a pool: that of cairn run, or one in DIRECTORY); may be repeated; default all",
+      {"file", "persist", "drain", "cairn"}, &last_way);
+  ways.as("way").take = [&, take = ways.take](const std::string& text) {
+    take(text);
+    options.ways.push_back(way_of(text));
+  };
+  arguments
+      .path("-o", "DIRECTORY", "where files and pool go; made if it is missing",
+            &options.place.directory)
+      .needed()
+      .in_run("sedov");
+  arguments.count("--warmup", "N", "cycles before those that are measured", &options.warmup);
+  arguments.flag("--whole-mapping",
+                 "persist and drain flush the variable's whole mapping for each element",
+                 &options.place.whole_mapping);
+  arguments.parse(argc, argv);
   if (sedov::decompose(options.size, job().ranks).ranks[0] == 0)
     usage_error("-s: " + std::to_string(options.size) + " elements cannot be divided among " +
                 std::to_string(job().ranks) + " ranks");

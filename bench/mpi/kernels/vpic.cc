@@ -12,16 +12,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "vpic: VPIC-IO's checkpoint of particles, 32 bytes each.\n"
-    "Usage: vpic [options] FILE [M]    M * 1048576 particles of each rank (32: 1 GiB)\n"
-    "\n"
-    "  -a API            HDF5 (default where it was built in) or MPIIO\n"
-    "  --particles N     N particles of each rank, instead of M\n"
-    "  --independent     independent transfers; default collective\n"
-    "  -e                flush before close, which the original does not do\n"
-    "  -i N              repetitions (1)\n";
-
 struct Options {
   Common common;
   ParticleAccess access;
@@ -31,18 +21,34 @@ struct Options {
   std::string path;
 };
 
+const Description description = {
+    .about = "VPIC-IO's checkpoint of particles, through HDF5 or MPI-IO",
+    .usage = "[options] FILE [M]",
+    .accesses = {{"write", {"open", "transfer", "sync", "close"}}},
+    .verifies = "each value of the next rank's part",
+    .bytes = {.medium = "ranks * particles * 32",
+              .memory = "ranks * particles * 64",
+              .call = "particles * 4"},
+};
+
 Options parse(int argc, char** argv) {
   Options options;
   int64_t mebi = 32;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
-  Arguments arguments(help, &options.common);
+  Arguments arguments(description, &options.common);
   particle_arguments(&arguments, &options.access);
-  arguments.flag("-e", &options.flush);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.count("--particles", &options.particles, 1);
-  const auto rest = arguments.operands(argc, argv, "FILE and the number", 1, 2);
-  options.path = path_argument(rest[0]);
-  if (rest.size() == 2) mebi = count_argument("M", rest[1], 1);
+  arguments.flag("-e", "flush before close, which the original does not do", &options.flush)
+      .as("fsync");
+  arguments
+      .count("--particles", "N", "particles of each rank, 32 bytes each, instead of M",
+             &options.particles, 1)
+      .as("particles", int64_t{1} << 20)
+      .grows()
+      .standard = {};
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.path_operand("FILE", "the file", &options.path).needed().in_run("vpic");
+  arguments.count_operand("M", "M * 1048576 particles of each rank", &mebi, 1);
+  arguments.parse(argc, argv);
   if (options.particles == 0) options.particles = mebi << 20;
   options.access.hints = options.common.hints;
   return options;

@@ -2,11 +2,15 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "common/job.h"
@@ -14,23 +18,13 @@
 namespace kernels {
 namespace {
 
-const char* const common_help =
-    "  --format F      original, ior (its table), json or csv; default original\n"
-    "  --hint K=V      a hint for MPI-IO; may be repeated\n"
-    "  --no-check      do not verify the data\n"
-    "  --keep          leave the files\n"
-    "  --corrupt N     flip one bit at offset N of a written file: the check must find it\n"
-    "Sizes take k, m, g (powers of 1024). Exit codes: 0 done, 1 failed, 2 usage, 3 wrong data.\n";
-
 Format format_argument(const std::string& text) {
-  if (text == "original") return Format::original;
   if (text == "ior") return Format::ior;
   if (text == "json") return Format::json;
-  if (text == "csv") return Format::csv;
-  usage_error("--format: unknown format '" + text + "': expected original, ior, json or csv");
+  return text == "csv" ? Format::csv : Format::original;
 }
 
-void take_hint(const std::string& text, std::map<std::string, std::string>* hints) {
+void take_hint(const std::string& text, Hints* hints) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos)
     usage_error("--hint: invalid hint '" + text + "': expected KEY=VALUE");
@@ -48,67 +42,131 @@ int64_t number(const std::string& option, const std::string& text, std::string* 
   return value;
 }
 
-// Rank 0 prints `text`; every rank finalizes MPI and exits with 0.
-[[noreturn]] void show_help(const std::string& text) {
+double factor_argument(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !(value > 0) || !std::isfinite(value))
+    usage_error(option + ": invalid factor '" + text + "': expected a number above 0");
+  return value;
+}
+
+// Rank 0 prints `text`; every rank finalizes MPI, if it runs, and exits with 0.
+[[noreturn]] void show(const std::string& text) {
   if (job().rank == 0) std::fputs(text.c_str(), stdout);
-  MPI_Finalize();
+  int is_running = 0;
+  MPI_Initialized(&is_running);
+  if (is_running != 0) MPI_Finalize();
   std::exit(0);
 }
 
-std::string listed(std::initializer_list<Api> apis) {
+// "a, b or c"
+std::string listed(const std::vector<std::string>& words) {
   std::string text;
-  size_t left = apis.size();
-  for (const Api api : apis) {
-    text += api_name(api);
+  size_t left = words.size();
+  for (const std::string& word : words) {
+    text += word;
     --left;
     text += left > 1 ? ", " : left == 1 ? " or " : "";
   }
   return text;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+[[noreturn]] void unknown(const std::string& option, const std::string& what,
+                          const std::string& text, const std::vector<std::string>& known) {
+  usage_error(option + ": unknown " + what + " '" + text + "': expected " + listed(known));
+}
+
 }  // namespace
 
-Arguments::Arguments(std::string help, Common* common) : help_(std::move(help) + common_help) {
-  value("--format", [=](const std::string& text) { common->format = format_argument(text); });
-  value("--hint", [=](const std::string& text) { take_hint(text, &common->hints); });
-  flag("--no-check", &common->check, false);
-  flag("--keep", &common->keep);
-  size("--corrupt", &common->corrupt);
+Arguments::Arguments(Description description, Common* common)
+    : description_(std::move(description)), common_(common) {}
+
+Option& Arguments::add(const char* name, const char* value, const char* help, Option::Kind kind,
+                       Take take) {
+  options_.push_back(
+      {.name = name, .value = value, .help = help, .kind = kind, .take = std::move(take)});
+  return options_.back();
 }
 
-void Arguments::flag(const char* name, bool* to, bool becomes) {
-  options_.push_back({name, false, [=](const std::string&) { *to = becomes; }});
+void Arguments::add_common() {
+  choice("--format", "FORMAT", "original, ior (its table), json or csv",
+         {"original", "ior", "json", "csv"}, &format_);
+  text("--hint", "KEY=VALUE", "a hint for MPI-IO; may be repeated",
+       [this](const std::string& hint) { take_hint(hint, &common_->hints); });
+  flag("--no-check", "do not verify the data", &common_->check, false);
+  flag("--keep", "leave the files", &common_->keep);
+  size("--corrupt", "flip one bit at this offset of a written file: the check must find it",
+       &common_->corrupt)
+      .standard = {};
 }
 
-void Arguments::count(const char* name, int64_t* to, int64_t least) {
-  value(name, [=](const std::string& text) { *to = count_argument(name, text, least); });
+Option& Arguments::flag(const char* name, const char* help, bool* to, bool becomes) {
+  return add(name, "", help, Option::Kind::flag, [=](const std::string&) { *to = becomes; });
 }
 
-void Arguments::count(const char* name, int* to, int64_t least) {
-  value(name, [=](const std::string& text) {
+Option& Arguments::count(const char* name, const char* value, const char* help, int64_t* to,
+                         int64_t least) {
+  Option& option = add(name, value, help, Option::Kind::count,
+                       [=](const std::string& text) { *to = count_argument(name, text, least); });
+  option.least = least;
+  option.standard = *to;
+  return option;
+}
+
+Option& Arguments::count(const char* name, const char* value, const char* help, int* to,
+                         int64_t least) {
+  Option& option = add(name, value, help, Option::Kind::count, [=](const std::string& text) {
     const int64_t found = count_argument(name, text, least);
     if (found > INT_MAX) usage_error(std::string(name) + ": number '" + text + "' is too large");
     *to = static_cast<int>(found);
   });
+  option.least = least;
+  option.standard = int64_t{*to};
+  return option;
 }
 
-void Arguments::size(const char* name, int64_t* to) {
-  value(name, [=](const std::string& text) { *to = size_argument(name, text); });
+Option& Arguments::size(const char* name, const char* help, int64_t* to) {
+  Option& option = add(name, "SIZE", help, Option::Kind::size,
+                       [=](const std::string& text) { *to = size_argument(name, text); });
+  option.standard = *to;
+  return option;
 }
 
-void Arguments::path(const char* name, std::string* to) {
-  value(name, [=](const std::string& text) { *to = path_argument(text); });
+Option& Arguments::factor(const char* name, const char* help, double* to) {
+  Option& option = add(name, "FACTOR", help, Option::Kind::number,
+                       [=](const std::string& text) { *to = factor_argument(name, text); });
+  option.standard = *to;
+  return option;
 }
 
-void Arguments::needed_path(const char* name, std::string* to, const char* what) {
-  path(name, to);
-  needed_.push_back({name, to, what});
+Option& Arguments::choice(const char* name, const char* value, const char* help,
+                          const std::vector<std::string>& known, std::string* to) {
+  const std::string what = lower_case(value);
+  Option& option = add(name, value, help, Option::Kind::choice, [=](const std::string& text) {
+    if (std::find(known.begin(), known.end(), text) == known.end())
+      unknown(name, what, text, known);
+    *to = text;
+  });
+  option.choices = known;
+  if (!to->empty()) option.standard = *to;
+  return option;
 }
 
-void Arguments::api(const char* name, std::initializer_list<Api> known, Api* to) {
+Option& Arguments::path(const char* name, const char* value, const char* help, std::string* to) {
+  return add(name, value, help, Option::Kind::path,
+             [=](const std::string& text) { *to = path_argument(text); });
+}
+
+Option& Arguments::api(const char* help, std::initializer_list<Api> known, Api* to) {
   const std::vector<Api> apis = known;
-  const std::string expected = listed(known);
-  value(name, [=](const std::string& text) {
+  std::vector<std::string> names;
+  for (const Api api : apis) names.emplace_back(api_name(api));
+  Option& option = add("-a", "API", help, Option::Kind::choice, [=](const std::string& text) {
     for (const Api api : apis) {
       if (text != api_name(api)) continue;
       if (api == Api::hdf5 && !have_hdf5())
@@ -118,29 +176,56 @@ void Arguments::api(const char* name, std::initializer_list<Api> known, Api* to)
       *to = api;
       return;
     }
-    usage_error(std::string(name) + ": unknown API '" + text + "': expected " + expected);
+    unknown("-a", "API", text, names);
   });
+  option.choices = names;
+  return option;
 }
 
-void Arguments::value(const char* name, Take take) {
-  options_.push_back({name, true, std::move(take)});
+Option& Arguments::text(const char* name, const char* value, const char* help, Take take) {
+  return add(name, value, help, Option::Kind::text, std::move(take));
 }
 
-std::vector<std::string> Arguments::parse(int argc, char** argv) const {
+Option& Arguments::count_operand(const char* name, const char* help, int64_t* to, int64_t least) {
+  Option& option = count(name, name, help, to, least);
+  option.is_operand = true;
+  return option;
+}
+
+Option& Arguments::path_operand(const char* name, const char* help, std::string* to) {
+  Option& option = path(name, name, help, to);
+  option.is_operand = true;
+  return option;
+}
+
+void Arguments::parse(int argc, char** argv) {
+  add_common();
+  if (job().describes) show(json_text(job().kernel, description_, options_));
+  std::set<const Option*> given;
+  take_options(argc, argv, &given);
+  take_operands({argv + optind, argv + argc});
+  common_->format = format_argument(format_);
+  for (const Option& one : options_)
+    if (one.is_needed && !one.is_operand && given.count(&one) == 0)
+      usage_error(one.name + ": missing " + lower_case(one.value) + "; --help shows the usage");
+}
+
+void Arguments::take_options(int argc, char** argv, std::set<const Option*>* given) const {
   constexpr int first_long = 1000;  // beyond every letter
   std::string letters = "h";
   std::vector<option> words = {{"help", no_argument, nullptr, 'h'}};
   std::map<int, const Option*> by_code;
   for (size_t i = 0; i < options_.size(); ++i) {
     const Option& one = options_[i];
+    if (one.is_operand) continue;
     int code = static_cast<unsigned char>(one.name[1]);
     if (one.name.starts_with("--")) {
       code = first_long + static_cast<int>(i);
       words.push_back(
-          {one.name.c_str() + 2, one.has_value ? required_argument : no_argument, nullptr, code});
+          {one.name.c_str() + 2, one.is_flag() ? no_argument : required_argument, nullptr, code});
     } else {
       letters += one.name[1];
-      if (one.has_value) letters += ':';
+      if (!one.is_flag()) letters += ':';
     }
     by_code[code] = &one;
   }
@@ -148,30 +233,36 @@ std::vector<std::string> Arguments::parse(int argc, char** argv) const {
   opterr = 0;
   for (int code = 0;
        (code = getopt_long(argc, argv, letters.c_str(), words.data(), nullptr)) != -1;) {
-    if (code == 'h') show_help(help_);
+    if (code == 'h') show(help_text(job().kernel, description_, options_));
     const auto found = by_code.find(code);
     if (found == by_code.end())
       usage_error(std::string("unknown option or missing value: ") + argv[optind - 1] +
                   "; --help lists the options");
     found->second->take(optarg == nullptr ? "" : optarg);
+    given->insert(found->second);
   }
-  for (const Needed& one : needed_)
-    if (one.value->empty())
-      usage_error(one.name + ": missing " + one.what + "; --help shows the usage");
-  return {argv + optind, argv + argc};
 }
 
-void Arguments::parse_all(int argc, char** argv) const {
-  const std::vector<std::string> rest = parse(argc, argv);
-  if (!rest.empty()) usage_error("one argument too many: " + rest.front());
+void Arguments::take_operands(const std::vector<std::string>& words) const {
+  size_t taken = 0;
+  for (const Option& one : options_) {
+    if (!one.is_operand) continue;
+    if (taken == words.size()) {
+      if (!one.is_needed) break;
+      usage_error("expected " + operands_in_words() + "; --help shows the usage");
+    }
+    one.take(words[taken++]);
+  }
+  if (taken == words.size()) return;
+  usage_error("one argument too many: " + words[taken]);
 }
 
-std::vector<std::string> Arguments::operands(int argc, char** argv, const char* what, size_t least,
-                                             size_t most) const {
-  std::vector<std::string> found = parse(argc, argv);
-  if (found.size() < least || found.size() > most)
-    usage_error(std::string("expected ") + what + "; --help shows the usage");
-  return found;
+// "PARTICLES and PATH"
+std::string Arguments::operands_in_words() const {
+  std::string text;
+  for (const Option& one : options_)
+    if (one.is_operand && one.is_needed) text += (text.empty() ? "" : " and ") + one.name;
+  return text;
 }
 
 int64_t size_argument(const std::string& option, const std::string& text) {
@@ -201,10 +292,6 @@ int64_t count_argument(const std::string& option, const std::string& text, int64
 
 std::string path_argument(const std::string& text) {
   return std::filesystem::absolute(text).string();
-}
-
-const char* api_name(Api api) {
-  return api == Api::posix ? "POSIX" : api == Api::mpiio ? "MPIIO" : "HDF5";
 }
 
 }  // namespace kernels

@@ -1,15 +1,17 @@
-// Arguments reads the command line of a kernel: each option is bound to the variable that takes
-// its value. The options that every kernel has are known to it.
+// Arguments is the table of a kernel's options: each is bound to the variable that takes its value.
+// The parser, --help and --describe are made from it. The options that every kernel has are in it.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "files/file.h"
+#include "common/api.h"
+#include "common/description.h"
 
 namespace kernels {
 
@@ -18,55 +20,53 @@ enum class Format { original, ior, json, csv };
 // Options that every kernel has.
 struct Common {
   Format format = Format::original;
-  std::map<std::string, std::string> hints;  // --hint KEY=VALUE, for MPI-IO
-  bool check = true;                         // --no-check
-  bool keep = false;                         // --keep: leave the files
-  int64_t corrupt = -1;                      // --corrupt OFFSET
+  Hints hints;           // --hint KEY=VALUE, for MPI-IO
+  bool check = true;     // --no-check
+  bool keep = false;     // --keep: leave the files
+  int64_t corrupt = -1;  // --corrupt OFFSET
 };
 
 class Arguments {
  public:
   using Take = std::function<void(const std::string& value)>;
 
-  // `help`: the text of --help, without the common options.
-  Arguments(std::string help, Common* common);
+  Arguments(Description description, Common* common);
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
 
-  // Names are as the user gives them: "-F" or "--independent".
-  void flag(const char* name, bool* to, bool becomes = true);
-  void count(const char* name, int64_t* to, int64_t least = 0);
-  void count(const char* name, int* to, int64_t least = 0);
-  void size(const char* name, int64_t* to);
-  void path(const char* name, std::string* to);
-  // One that must be given: "-o: missing file" otherwise.
-  void needed_path(const char* name, std::string* to, const char* what);
-  void api(const char* name, std::initializer_list<Api> known, Api* to);
-  void value(const char* name, Take take);
+  // `name` is as the user gives it, "-F" or "--independent"; `value` is the word for its value in
+  // --help. The value that `to` has now is the option's default.
+  Option& flag(const char* name, const char* help, bool* to, bool becomes = true);
+  Option& count(const char* name, const char* value, const char* help, int64_t* to,
+                int64_t least = 0);
+  Option& count(const char* name, const char* value, const char* help, int* to, int64_t least = 0);
+  Option& size(const char* name, const char* help, int64_t* to);
+  Option& factor(const char* name, const char* help, double* to);
+  Option& choice(const char* name, const char* value, const char* help,
+                 const std::vector<std::string>& known, std::string* to);
+  Option& path(const char* name, const char* value, const char* help, std::string* to);
+  Option& api(const char* help, std::initializer_list<Api> known, Api* to);
+  Option& text(const char* name, const char* value, const char* help, Take take);
 
-  // Returns the words that are not options. Ends the job with a usage error, or after --help.
-  [[nodiscard]] std::vector<std::string> parse(int argc, char** argv) const;
-  // For a kernel without operands: a word that is not an option is a usage error.
-  void parse_all(int argc, char** argv) const;
-  // For one with operands, `what` in words. Another number of them than `least` to `most` is a
-  // usage error.
-  [[nodiscard]] std::vector<std::string> operands(int argc, char** argv, const char* what,
-                                                  size_t least = 1, size_t most = 1) const;
+  // Operands, in their order. One that is not needed() may be missing at the end.
+  Option& count_operand(const char* name, const char* help, int64_t* to, int64_t least = 0);
+  Option& path_operand(const char* name, const char* help, std::string* to);
+
+  // Takes the words of the command line. Ends the job with a usage error, or after --help and
+  // --describe.
+  void parse(int argc, char** argv);
 
  private:
-  struct Option {
-    std::string name;
-    bool has_value;
-    Take take;
-  };
+  Option& add(const char* name, const char* value, const char* help, Option::Kind kind, Take take);
+  void add_common();
+  void take_options(int argc, char** argv, std::set<const Option*>* given) const;
+  void take_operands(const std::vector<std::string>& words) const;
+  [[nodiscard]] std::string operands_in_words() const;
 
-  struct Needed {
-    std::string name;
-    const std::string* value;
-    std::string what;
-  };
-
-  std::string help_;
-  std::vector<Option> options_;
-  std::vector<Needed> needed_;
+  Description description_;
+  Common* common_;
+  std::string format_ = "original";
+  std::deque<Option> options_;  // references to its elements stay valid
 };
 
 // 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. A usage error names `option` otherwise.
@@ -75,8 +75,5 @@ int64_t count_argument(const std::string& option, const std::string& text, int64
 
 // An absolute path: Open MPI 4.1's OMPIO does not open a name without '/'.
 std::string path_argument(const std::string& text);
-
-// "POSIX", "MPIIO", "HDF5".
-const char* api_name(Api api);
 
 }  // namespace kernels

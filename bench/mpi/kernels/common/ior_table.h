@@ -7,7 +7,7 @@ namespace kernels {
 
 void print_ior_table(const Report& report);
 
-// As IOR counts: fsync belongs to the transfer.
+// The columns of IOR. Its transfer contains the fsync.
 double transfer_seconds(const Access& access);
 double operations_per_second(const Access& access);
 double latency(const Access& access);  // seconds, mean of one rank's calls

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 #include "../../stop.h"
@@ -46,7 +47,11 @@ void count_nodes() {
 const Job& start_job(const char* kernel, int* argc, char*** argv) {
   the_job.kernel = kernel;
   the_job.command = kernel;
-  for (int i = 1; i < *argc; ++i) the_job.command += std::string(" ") + (*argv)[i];
+  for (int i = 1; i < *argc; ++i) {
+    the_job.command += std::string(" ") + (*argv)[i];
+    the_job.describes = the_job.describes || std::strcmp((*argv)[i], "--describe") == 0;
+  }
+  if (the_job.describes) return the_job;
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &the_job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &the_job.ranks);

@@ -11,7 +11,8 @@ constexpr int exit_usage = 2;
 constexpr int exit_invalid = 3;  // a check found wrong bytes
 
 struct Job {
-  std::string kernel;  // "ior"
+  std::string kernel;      // "ior"
+  bool describes = false;  // --describe was given: MPI is not initialised
   int rank = 0;
   int ranks = 1;
   int nodes = 1;
@@ -22,7 +23,8 @@ struct Job {
   double started = 0;   // when MPI was initialised, by wall_clock() of rank 0
 };
 
-// Initialises MPI. To be called once, before anything else of this folder.
+// Initialises MPI, unless --describe is given. To be called once, before anything else of this
+// folder.
 const Job& start_job(const char* kernel, int* argc, char*** argv);
 const Job& job();
 

@@ -24,7 +24,8 @@ class Latency {
     ++counts_[bucket_of(static_cast<uint64_t>(spent.count()))];
   }
 
-  // Those of all ranks' calls, on rank 0; empty elsewhere and where no call was timed. Collective.
+  // Returns the percentiles of all ranks' calls on rank 0; empty on other ranks, and if no call was
+  // timed. Collective.
   [[nodiscard]] Percentiles gather() const;
 
  private:

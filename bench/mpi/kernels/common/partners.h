@@ -11,8 +11,8 @@ struct Partners {
   int64_t between_nodes = 0;  // pairs whose ranks are on different nodes
 };
 
-// With the ranks in the order of their nodes, each has the one that is as many ranks further on as
-// the fullest node has ranks. On one node it is the next rank. Collective.
+// Sorts the ranks by node. A rank's partner is as many ranks further on as the fullest node has
+// ranks; on one node it is the next rank. Collective.
 Partners partners_of_next_node();
 
 }  // namespace kernels

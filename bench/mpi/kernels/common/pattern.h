@@ -30,7 +30,8 @@ class Pattern {
   uint64_t seed_;
 };
 
-// What a check found. first_wrong: where, "" if nothing.
+// Check counts the bytes that were compared and those that were wrong. first_wrong names the first
+// wrong byte; "" if all were right.
 struct Check {
   int repetition = 0;
   int64_t bytes = 0;

@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/api.h"
 #include "common/latency.h"
 #include "common/pattern.h"
 #include "common/stopwatch.h"
-#include "files/file.h"
 
 namespace kernels {
 
 constexpr double mib = 1 << 20;
 
-// What a rate counts.
+// The unit of a rate.
 enum class Unit { mebibytes, operations };
 
 // One timed access (a write, a read, or a kind of call) by all ranks.

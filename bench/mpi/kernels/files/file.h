@@ -2,19 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
+#include "common/api.h"
+
 namespace kernels {
 
-enum class Api { posix, mpiio, hdf5 };
-// Whether this build has parallel HDF5.
-bool have_hdf5();
-
 enum class Open { create, write, read };
-
-using Hints = std::map<std::string, std::string>;
 
 // Calls end the job when they fail; a kernel has nothing to go on with.
 class File {

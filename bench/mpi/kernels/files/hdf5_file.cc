@@ -1,4 +1,4 @@
-// With CAIRN_BENCH_HDF5: File as one HDF5 dataset of bytes, `data`. Without: none.
+// A File that is one HDF5 dataset of bytes, `data`. A build without CAIRN_BENCH_HDF5 has none.
 #include "common/job.h"
 #include "files/file.h"
 #include "files/mpi_hints.h"

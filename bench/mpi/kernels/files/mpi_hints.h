@@ -11,7 +11,7 @@ namespace kernels {
 MPI_Info make_info(const Hints& hints);
 void free_info(MPI_Info* info);  // also MPI_INFO_NULL
 
-// As MPI_File_get_info says.
+// Returns the hints in force, by MPI_File_get_info.
 Hints hints_of(MPI_File file);
 
 }  // namespace kernels

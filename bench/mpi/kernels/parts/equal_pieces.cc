@@ -7,11 +7,13 @@
 namespace kernels {
 
 void EqualPieces::take_sizes(Arguments* arguments) {
-  arguments->size("-b", &block);
-  arguments->size("-t", &piece);
+  arguments->size("-b", "bytes of each rank's region", &block);
+  arguments->size("-t", "bytes of one copy or call", &piece);
 }
 
-void EqualPieces::take_passes(Arguments* arguments) { arguments->count("-p", &passes, 1); }
+void EqualPieces::take_passes(Arguments* arguments) {
+  arguments->count("-p", "N", "times over the region in each access", &passes, 1);
+}
 
 void EqualPieces::settle(int64_t multiple, int64_t most) {
   if (piece == 0 || piece % multiple != 0)

@@ -48,7 +48,7 @@ struct Partition {
 
   [[nodiscard]] int64_t particles() const;
   [[nodiscard]] int64_t bytes() const;
-  // Where the data of its rank number `index` begin.
+  // Returns the offset of the data of the rank number `index` in the file.
   [[nodiscard]] int64_t offset(size_t index) const;
   // BASE-Part00000000-of-00000001.data
   [[nodiscard]] std::string path(const std::string& base) const;

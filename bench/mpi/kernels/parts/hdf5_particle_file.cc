@@ -1,4 +1,4 @@
-// With CAIRN_BENCH_HDF5: the HDF5 variant of ParticleFile. Without: none.
+// The ParticleFile of parallel HDF5. A build without CAIRN_BENCH_HDF5 has none.
 #include "common/job.h"
 #include "files/mpi_hints.h"
 #include "parts/particle_file.h"

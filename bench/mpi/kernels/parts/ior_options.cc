@@ -5,29 +5,6 @@
 namespace kernels {
 namespace {
 
-const char* const help =
-    "ior: IOR's pattern: each rank writes blocks by transfers, and reads them back.\n"
-    "\n"
-    "  -a API          POSIX, MPIIO or HDF5 (one dataset of bytes); default POSIX\n"
-    "  -o FILE         the file; file-per-process appends .RANK (eight digits)\n"
-    "  -b SIZE         contiguous bytes of one rank in a segment (1m)\n"
-    "  -t SIZE         bytes of one call, a multiple of 8 that divides the block (256k)\n"
-    "  -s N            segments (1)\n"
-    "  -i N            repetitions (1)\n"
-    "  -w, -r          --write-only, --read-only\n"
-    "  -F              one file per process\n"
-    "  -c              collective calls (MPIIO, HDF5)\n"
-    "  -e              fsync before close; its time counts to the transfer\n"
-    "  -g              barriers between open, transfer and close\n"
-    "  -C              read what the next node's ranks wrote (on one node: the next rank)\n"
-    "  -Q N            with -C: N nodes on (1)\n"
-    "  -z              transfers in random order\n"
-    "  -D SECONDS      stop writing after that time; -O stoneWallingWearOut=1: then bring all\n"
-    "                  ranks to the most transfers that one made\n"
-    "  -G N            seed of the data (0)\n"
-    "  --latency       time each call, for its percentiles; costs some 50 ns a call\n"
-    "  -k              keep the file\n";
-
 void take_setting(const std::string& setting, IorOptions* options) {
   if (setting == "stoneWallingWearOut=1")
     options->wear_out = true;
@@ -43,7 +20,7 @@ void check(const IorOptions& options) {
     usage_error("-b: invalid block size " + std::to_string(options.block) +
                 ": expected a multiple of the transfer size");
   if (options.collective && options.api == Api::posix) usage_error("-c: needs -a MPIIO or HDF5");
-  if (options.shift != 0 && options.sides.readers != Readers::same_rank)
+  if (options.shift != 0 && options.sides.readers != "same-rank")
     usage_error("--readers: cannot be used with -C, which also says whose data a rank reads");
   if (options.collective && options.stonewall_s > 0)
     usage_error("-D: cannot be used with -c, whose calls need all ranks");
@@ -51,33 +28,62 @@ void check(const IorOptions& options) {
 
 }  // namespace
 
+const Description description = {
+    .about = "IOR's pattern: blocks and transfers, a shared file or one for each process",
+    .usage = "[options] -o FILE",
+    .accesses = {{"write", {"open", "transfer", "sync", "close"}},
+                 {"read", {"open", "transfer", "close"}}},
+    .verifies = "every byte, which each rank reads once more from what another rank wrote",
+    .bytes = {.medium = "ranks * segments * block",
+              .memory = "ranks * 2 * transfer",
+              .call = "transfer"},
+};
+
 IorOptions parse_ior_options(int argc, char** argv) {
   IorOptions options;
   bool reorder = false;
   int64_t nodes_on = 1;
-  Arguments arguments(std::string(help) + sides_help, &options.common);
+  Arguments arguments(description, &options.common);
+  arguments
+      .api("POSIX, MPIIO or HDF5 (one dataset of bytes); default POSIX",
+           {Api::posix, Api::mpiio, Api::hdf5}, &options.api)
+      .as("api");
+  arguments.flag("-e", "fsync before close; its time counts to the transfer", &options.fsync)
+      .as("fsync");
+  arguments.flag("-c", "collective calls (MPIIO, HDF5)", &options.collective).as("collective");
+  arguments.flag("-g", "barriers between open, transfer and close", &options.barriers)
+      .as("barriers");
+  arguments
+      .flag("-C", "read what the next node's ranks wrote; on one node: the next rank", &reorder)
+      .as("reorder")
+      .unless = "readers";
+  arguments.count("-Q", "N", "with -C: N nodes on", &nodes_on);
+  arguments.flag("-z", "transfers in random order", &options.random_order).as("random_order");
+  arguments
+      .flag("--latency", "time each call, for its percentiles; costs some 50 ns a call",
+            &options.latency)
+      .as("latency");
+  arguments.flag("-F", "one file per process, FILE.RANK with eight digits", &options.file_per_rank)
+      .as_word("layout", "file-per-process", "shared", "shared");
+  arguments.size("-b", "contiguous bytes of one rank in a segment", &options.block).as("block");
+  arguments
+      .size("-t", "bytes of one call, a multiple of 8 that divides the block", &options.transfer)
+      .as("transfer");
+  arguments.count("-s", "N", "segments", &options.segments, 1).as("segments").grows();
+  arguments.path("-o", "FILE", "the file", &options.path).in_run("ior");
+  arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.flag("-w", "--write-only", &options.sides.write_only);
+  arguments.flag("-r", "--read-only", &options.sides.read_only);
+  arguments.count("-D", "SECONDS", "stop writing after that time", &options.stonewall_s)
+      .standard = {};
+  arguments.text("-O", "SETTING",
+                 "stoneWallingWearOut=1: after -D, bring all ranks to the most transfers that one "
+                 "made",
+                 [&](const std::string& setting) { take_setting(setting, &options); });
+  arguments.count("-G", "N", "seed of the data", &options.seed);
+  arguments.flag("-k", "--keep", &options.common.keep);
   side_arguments(&arguments, &options.sides);
-  arguments.api("-a", {Api::posix, Api::mpiio, Api::hdf5}, &options.api);
-  arguments.path("-o", &options.path);
-  arguments.size("-b", &options.block);
-  arguments.size("-t", &options.transfer);
-  arguments.count("-s", &options.segments, 1);
-  arguments.count("-i", &options.repetitions, 1);
-  arguments.flag("-w", &options.sides.write_only);
-  arguments.flag("-r", &options.sides.read_only);
-  arguments.flag("-F", &options.file_per_rank);
-  arguments.flag("-c", &options.collective);
-  arguments.flag("-e", &options.fsync);
-  arguments.flag("-g", &options.barriers);
-  arguments.flag("-C", &reorder);
-  arguments.count("-Q", &nodes_on);
-  arguments.flag("-z", &options.random_order);
-  arguments.count("-D", &options.stonewall_s);
-  arguments.value("-O", [&](const std::string& setting) { take_setting(setting, &options); });
-  arguments.count("-G", &options.seed);
-  arguments.flag("--latency", &options.latency);
-  arguments.flag("-k", &options.common.keep);
-  arguments.parse_all(argc, argv);
+  arguments.parse(argc, argv);
   if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);
   check(options);
   return options;

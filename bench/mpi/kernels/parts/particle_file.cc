@@ -51,8 +51,14 @@ std::unique_ptr<ParticleFile> particle_file(const ParticleAccess& access) {
 }
 
 void particle_arguments(Arguments* arguments, ParticleAccess* access) {
-  arguments->api("-a", {Api::hdf5, Api::mpiio}, &access->api);
-  arguments->flag("--independent", &access->collective, false);
+  arguments
+      ->api("HDF5 or MPIIO; default HDF5 where it was built in", {Api::hdf5, Api::mpiio},
+            &access->api)
+      .as("api");
+  arguments
+      ->flag("--independent", "independent transfers; default collective", &access->collective,
+             false)
+      .as_not("collective");
 }
 
 }  // namespace kernels
