@@ -63,6 +63,8 @@ house.must_find(check, [
     ("cli/text/a.cc", '#include "commands/command.h"\n'),
     ("cli/text/a.cc", '#include "odd/a.h"\n'),
     ("bench/loop/a.cc", '#include "core/rows.h"\n'),
+    ("bench/mpi/kernels/files/a.cc", '#include "parts/b.h"\n'),
+    ("bench/mpi/kernels/common/a.h", '#include "files/file.h"\n'),
 ])
 house.must_accept(
     check,
@@ -85,7 +87,8 @@ house.must_accept(
      ("adapters/posix/path/a.cc", '#include "engine/attach.h"\n#include "posix/fd/table.h"\n'),
      ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
      ("bench/core/a.cc", '#include "loop/a.h"\n#include "cairn/cairn.h"\n#include "file/map.h"\n'),
-     ("bench/mpi/kernels/a.cc", '#include "report.h"\n'),
+     ("bench/mpi/kernels/a.cc", '#include "common/report.h"\n#include "parts/b.h"\n'),
+     ("bench/mpi/kernels/parts/a.cc", '#include "files/file.h"\n#include "../../stream.h"\n'),
      ("cli/main.cc", '#include "program/command_line.h"\n'),
      ("cli/runs/a.cc", '#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n#include "text/a.h"\n'),
      ])

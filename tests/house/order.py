@@ -115,6 +115,9 @@ def allowed(place, quoted, target):
             return f"{parts[0]} sees include/cairn and its own folder"
         if parts[0] == "cli" and quoted and first not in ("cairn", "posix"):
             return room_refused(parts, "cli/" + target)
+    elif parts[:3] == ("bench", "mpi", "kernels") and room_row("bench/mpi/kernels",
+                                                               first) is not None:
+        return room_refused(parts, "bench/mpi/kernels/" + target)
     elif parts[0] == "bench" and room_row("bench", first) is not None:
         return None if is_test else room_refused(parts, "bench/" + target)
     elif parts[0] == "include":
