@@ -32,6 +32,7 @@ INVALID = 3
 def use_package():
     """Lets a test import cairn_bench itself, in a Python that has what it needs."""
     sys.path.insert(0, str(PACKAGE))
+    os.environ.setdefault("CAIRN_BENCH_LIB", str(BUILD / "lib/cairn"))
     needed = "import yaml, jsonschema"
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([python, "-c", needed], capture_output=True, check=False).returncode == 0:

@@ -4,9 +4,8 @@ import dataclasses
 import hashlib
 import json
 
-from . import reads, sizes
+from . import kernels, reads
 from .errors import Mistake
-from .kinds import KINDS
 
 MOST_CELLS = 10_000
 
@@ -72,41 +71,25 @@ def matches(rule, system, kernel, ranks):
 
 def scaled(entry, scale):
     """Sizes as numbers; amounts (segments, particles, files) times `scale`."""
-    kind = KINDS[entry["kernel"]]
+    kernel = kernels.of(entry["kernel"])
     left_out = ("hints", "about", "optional")
     found = {key: value for key, value in entry.items() if key not in left_out}
-    found = {**kind.standard, **found}
-    for key in kind.sizes:
-        if key in found:
-            found[key] = sizes.parse(found[key])
-    for key in kind.amounts:
-        found[key] = multiplied(found, key, scale)
-    return found
-
-
-def multiplied(given, key, scale):
-    """An amount times `scale`, in the steps that it can have."""
-    if isinstance(given[key], float):
-        return given[key] * scale
-    if key == "levels":  # palm's bytes grow with their cube
-        return max(1, round(given[key] * scale ** (1 / 3)))
-    step = {"size": given.get("transfer", 1), "steps": given.get("interval", 1)}.get(key, 1)
-    return max(1, round(given[key] * scale / step)) * step
+    return kernel.scaled(kernel.normal(found), scale)
 
 
 def file_bytes(cell):
     """Bytes that the cell keeps on the medium while it runs."""
-    return KINDS[cell.kind].file_bytes(cell.parameters, cell.ranks)
+    return kernels.of(cell.kind).file_bytes(cell.parameters, cell.ranks)
 
 
 def memory_bytes(cell):
     """What the kernel's ranks need for themselves, MPI not counted."""
-    return KINDS[cell.kind].memory_bytes(cell.parameters, cell.ranks)
+    return kernels.of(cell.kind).memory_bytes(cell.parameters, cell.ranks)
 
 
 def transfer_bytes(cell):
     """Bytes of the cell's calls, or of most of them; None where it moves no data."""
-    return KINDS[cell.kind].transfer_bytes(cell.parameters, cell.ranks)
+    return kernels.of(cell.kind).transfer_bytes(cell.parameters, cell.ranks)
 
 
 def words(cell, program, directory, side=None):
@@ -124,4 +107,4 @@ def words(cell, program, directory, side=None):
         result += reads.SIDES.get(side, [])
         if "readers" in given:
             result += ["--readers", given["readers"]]
-    return list(map(str, [*result, *KINDS[cell.kind].words(given, directory)]))
+    return list(map(str, [*result, *kernels.of(cell.kind).words(given, directory)]))

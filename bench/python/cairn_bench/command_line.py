@@ -10,13 +10,14 @@ import shlex
 from . import cells as cells_module
 from . import (
     compare,
+    descriptions,
     figure_files,
     files,
     figures,
+    fit,
     history,
     installation,
     judged,
-    kinds,
     limits,
     matrix as matrix_module,
     outside,
@@ -27,7 +28,6 @@ from . import (
     sizes,
     sizing,
     slurm,
-    space,
     store,
     summary,
 )
@@ -49,7 +49,7 @@ def main(words):
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Run I/O kernels on several systems, and show what each gives.",
         epilog=EPILOG.format(
-            ready=", ".join(sorted(path.stem for path in matrix_module.READY.glob("*.yaml")))
+            ready=", ".join(matrix_module.ready())
         ),
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -191,7 +191,7 @@ def run_command(given):
     if given.dry_run:
         say(*plan(matrix, cells, systems))
     needed = limits.needed(cells, systems, matrix["limits"])
-    wrong = space.what_does_not_fit(cells, needed, systems)
+    wrong = fit.what_does_not_fit(cells, needed, systems)
     if wrong:
         raise Mistake([*wrong, "nothing was started; use --scale or another directory"], code=1)
     if given.dry_run:
@@ -443,8 +443,8 @@ def what_lacks(cell, system):
         if engine and engine not in installation.fio_engines():
             return f"{cell.name}: this fio has no engine {engine}"
         return f"{cell.name}: no {device}" if device and not os.path.exists(device) else None
-    if "HDF5" in (given.get("api"), given.get(
-            "back_end", "").upper()) and not installation.has_hdf5(system.mpi):
+    wants_hdf5 = "HDF5" in (given.get("api"), given.get("back_end", "").upper())
+    if wants_hdf5 and not descriptions.has_hdf5(system.mpi, cell.kind):
         return (
             f"{cell.name}: the kernels of {system.mpi} were built without libhdf5-{system.mpi}-dev"
         )
@@ -460,7 +460,7 @@ def plan(matrix, cells, systems):
     for cell in cells:
         system = systems[cell.system]
         directory = system.directory / "cairn-bench-DIR"
-        own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
+        own = {**system.environment(cell.ranks), **outside.variables(cell.parameters, directory)}
         variables = [f"{key}={value}" for key, value in own.items()]
         lines.append(
             f"# {cell.name}: {sizes.show(cells_module.file_bytes(cell))} on the medium, "

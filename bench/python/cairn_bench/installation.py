@@ -92,21 +92,18 @@ def first_line(words, lines=1):
 
 def usable(mpi, template=None):
     """template: a launcher that stands for mpirun."""
-    return (template or launcher(mpi)) is not None and kernel(mpi, "ior").exists()
+    return (template or launcher(mpi)) is not None and has_kernels(mpi)
+
+
+def has_kernels(mpi):
+    return any((library() / "bench" / mpi).glob("*.json"))
 
 
 def what_lacks(mpi, template=None):
     """Why an MPI cannot be used, for people."""
     again = "build Cairn again with this MPI's mpicc in PATH"
     where = library() / "bench" / mpi
-    has_kernels = kernel(mpi, "ior").exists()
     if launcher(mpi) is not None or template is not None:
         return f"{where}: no kernels there; {again}"
-    what_else = "" if has_kernels else f", then {again}"
+    what_else = "" if has_kernels(mpi) else f", then {again}"
     return f"no mpirun of {mpi} in PATH; install it{what_else}; or leave the system out"
-
-
-@functools.cache
-def has_hdf5(mpi):
-    """Whether the kernels of this MPI have parallel HDF5: their file names it."""
-    return b"H5Fcreate" in kernel(mpi, "vpic").read_bytes()

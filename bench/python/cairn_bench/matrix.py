@@ -1,6 +1,8 @@
 """A matrix file, held against its schema; mistakes are told with line and nearest name."""
 
+import copy
 import difflib
+import functools
 import hashlib
 import json
 import pathlib
@@ -8,7 +10,7 @@ import pathlib
 import jsonschema
 import yaml
 
-from . import axes, bounded_yaml, files, pilot
+from . import axes, bounded_yaml, files, kernels, pilot
 from .errors import Mistake
 from .figures import AGAIN
 
@@ -31,24 +33,39 @@ DEFAULTS = {
 def kernel_schema(kernel):
     """The schema of one entry below `kernels`, for its kind."""
     parts = SCHEMA["$defs"]
+    own = parts["program"] if kernel == "program" else kernels.of(kernel).schema()
     return {
         "type": "object",
         "additionalProperties": False,
         "$defs": parts,
-        "properties": {**parts["common"], **parts[kernel]},
+        "properties": {**parts["common"], **own},
     }
+
+
+@functools.cache
+def schema():
+    """The schema of a matrix, with the kernels of this installation."""
+    whole = copy.deepcopy(SCHEMA)
+    names = [*kernels.known(), "program"]
+    whole["$defs"]["kernel"]["properties"]["kernel"] = {"enum": names}
+    return whole
+
+
+def ready():
+    """Names of the ready matrices."""
+    return sorted(path.stem for path in READY.glob("*.yaml"))
 
 
 def find(name):
     """The file of a matrix: the name of a ready one, or a path. A matrix says what is run, so that
     a file in the current directory does not take the place of a ready one."""
-    ready = READY / f"{name}.yaml"
-    if "/" not in str(name) and ready.exists():
-        return ready
+    own = READY / f"{name}.yaml"
+    if "/" not in str(name) and own.exists():
+        return own
     path = pathlib.Path(name)
     if path.exists() and not path.is_dir():
         return path
-    names = sorted(each.stem for each in READY.glob("*.yaml"))
+    names = ready()
     raise Mistake(
         f"{name}: no such file, and not a ready matrix: {', '.join(names)}{nearest(name, names)}"
     )
@@ -98,7 +115,7 @@ def load(name):
         raise Mistake(f"{path}:1: not a matrix: expected keys and values")
     lines = Lines(node)
     problems = [(line, f"key {key} stands twice") for line, key in lines.doubled]
-    problems += held_against(matrix, SCHEMA, (), lines)
+    problems += held_against(matrix, schema(), (), lines)
     origin = {}
     if not problems:
         matrix, origin = axes.expanded(matrix)

@@ -8,10 +8,14 @@ MiB/s. A program that verifies its data and finds wrong ones makes the cell INVA
 import csv
 import dataclasses
 import io
+import pathlib
 import re
 from collections.abc import Callable
 
 from . import files
+
+JOBS = pathlib.Path(__file__).resolve().parent / "fio"
+START = pathlib.Path.cwd()
 
 MIB = 1 << 20
 UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -399,6 +403,18 @@ PROGRAMS = {
     "lulesh": Program("lulesh2.0", lulesh),
     "io500": Program("io500", io500),
 }
+
+
+def filled(word, directory):
+    """An argument or a variable, with the directories of the run, the start and fio's jobs."""
+    for name, path in (("{dir}", directory), ("{start}", START), ("{jobs}", JOBS)):
+        word = str(word).replace(name, str(path))
+    return word
+
+
+def variables(given, directory):
+    """Those that a program of others is started with."""
+    return {key: filled(value, directory) for key, value in given.get("variables", {}).items()}
 
 
 def output_of(program, text, ranks):

@@ -4,9 +4,8 @@ A system's `reads` says so. Reads after something need two commands: one that wr
 files, then one that reads them. Between the two, the system does what `after` says.
 """
 
-from . import space
+from . import kernels, space
 
-KERNELS = ("ior", "hacc", "bdcats", "loop", "llmckpt", "palm")  # with writes and reads apart
 SIDES = {
     "write": ["--write-only", "--keep", "--no-check"],
     "read": ["--read-only"],
@@ -44,9 +43,10 @@ def problems(name, given, directory):
 def why_not(cell):
     """Why a cell has no such reads and is left out; None if it has."""
     after, by = cell.parameters.get("reads_after"), cell.parameters.get("readers")
-    if after and cell.kind not in KERNELS:
+    has_reads = kernels.of(cell.kind).reads_apart
+    if after and not has_reads:
         return f"{cell.name}: {cell.kind} does not read what an earlier command has written"
-    if by and cell.kind not in KERNELS:
+    if by and not has_reads:
         return f"{cell.name}: {cell.kind} does not choose which rank reads"
     if by and cell.ranks == 1:
         return f"{cell.name}: no other rank is there to read"

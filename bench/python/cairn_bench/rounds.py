@@ -16,7 +16,6 @@ import uuid
 from . import (
     SCHEMA,
     files,
-    kinds,
     launch,
     limits,
     machine,
@@ -213,7 +212,7 @@ class Runner:
     def _cell(self, cell, number):
         system = self.systems[cell.system]
         directory = system.fresh_directory()
-        own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
+        own = {**system.environment(cell.ranks), **outside.variables(cell.parameters, directory)}
 
         def run(words, reader=reader_of(cell), place=directory):
             return self._run(words, own, system.mpi, cell.ranks, place, number, reader)
