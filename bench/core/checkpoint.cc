@@ -137,7 +137,8 @@ void steady_state(const Settings& settings, const LoopMedium& on, const Shape& s
   std::vector<Row> rows =
       run_steady(contest, rounds, ours, theirs, {&copied, &streamed}, result, bars);
   size_t written = warm_rounds + contest.rounds();
-  // As many for each row would take minutes; the others are read after those that were measured.
+  // Writing this many for each row would take minutes; the other rows are read after the
+  // checkpoints that were measured.
   if ((shape.size < gib && shape.piece == mib) || settings.full)
     for (; written < checkpoints_until_held; ++written) ours.work();
   rows.push_back(held_row(result, covered.held_by_pool(), written, bars));

@@ -54,7 +54,7 @@ class FreshStage {
     others_.fill_caches();
     return last_ += slice;
   }
-  // What the limits copy to.
+  // The extents that the limits copy to.
   [[nodiscard]] std::vector<Extent> target() {
     std::vector<Extent> extents = extents_of(fresh_, last_, slice);
     evict(extents);

@@ -73,8 +73,8 @@ void crash(const std::string& path) {
   waitpid(child, nullptr, 0);
 }
 
-// What a power loss leaves, as far as it costs time: the pool names a boot that is not this one, so
-// nothing in it that was not flushed counts, and every block is counted anew.
+// Leaves the pool as a power loss does, as far as it costs time: the pool names another boot than
+// this one, so recovery trusts only what was flushed, and counts every block anew.
 void end_boot(const std::string& path) {
   const int segment = open((path + "/segment.0").c_str(), O_RDWR | O_CLOEXEC);
   must_posix(segment, "open segment.0");

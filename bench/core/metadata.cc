@@ -84,7 +84,7 @@ double unlink_theirs(const Sides& s, const Names& names) {
   return names.each([&](const char* name) { must_posix(unlinkat(s.fd, name, 0), "unlinkat"); });
 }
 
-// As many entries as a directory that was there before has.
+// Creates the other entries of a directory that was in use before.
 void put_neighbours(const Sides& s, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::string name = "neighbour" + std::to_string(i);

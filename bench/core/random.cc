@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t block = 4096;
 
-// Where a round's calls go: as offsets for the C API, as addresses for the limits.
+// The targets of a round's calls: offsets for the C API, addresses for the limits.
 struct Plan {
   std::vector<uint64_t> offsets;
   std::vector<uint8_t*> addresses;

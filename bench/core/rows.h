@@ -26,7 +26,8 @@ void metadata_rows(const Settings& settings, const Medium& medium,
                    Report& report);                                              // metadata.cc
 void life_rows(const Settings& settings, const Medium& medium, Report& report);  // life.cc
 
-// What a program does that was started to attach and tell how long it took, in nanoseconds.
+// Attaches and prints how long that took, in nanoseconds; for a program that is started with one of
+// these options.
 inline constexpr const char* tell_attach = "--tell-attach";
 inline constexpr const char* tell_attach_and_read = "--tell-attach-and-read";
 int tell_attach_time(const char* path, bool and_read);

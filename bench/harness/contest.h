@@ -28,8 +28,8 @@ class Contest {
 
   // Returns the contender's number.
   size_t add(std::string name, Work work);
-  // For contenders that depend on each other (what create made, unlink removes): as they were
-  // added.
+  // Keeps the order in which contenders were added, for those that depend on each other: unlink
+  // removes the files that create made.
   void keep_order() { drawn_ = false; }
   // The number of the piece of work that is being done, those of all contenders counted. Where they
   // work on the same memory, each takes the part that follows: every part was then touched last a
@@ -46,7 +46,7 @@ class Contest {
   [[nodiscard]] const std::vector<double>& times(size_t contender) const {
     return times_[contender];
   }
-  // Of `among`, the one with the least median.
+  // Returns the contender of `among` with the least median.
   [[nodiscard]] size_t fastest(const std::vector<size_t>& among) const;
   // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we
   // reach.

@@ -1,4 +1,4 @@
-// Where a benchmark's pools and plain files lie, and that nothing of them remains.
+// The directories of a benchmark's pools and plain files. Nothing of them remains.
 #pragma once
 
 #include <functional>

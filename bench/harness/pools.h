@@ -18,8 +18,8 @@ struct Extent {
   uint8_t* data;
   size_t size;
 };
-// Where [offset, offset + size) of a file lies in this process's memory: the pool's own mapping,
-// the very bytes that reads and writes go to. The file keeps its blocks as long as nobody cuts it.
+// Returns the addresses of [offset, offset + size) of a file in the pool's own mapping: the very
+// bytes that reads and writes go to. The file keeps its blocks until it is cut.
 std::vector<Extent> extents_of(cairn_file* file, uint64_t offset, size_t size);
 
 // Attached to an existing pool; detaches at its end.

@@ -1,4 +1,4 @@
-// What running a program costs.
+// The time that running a program costs.
 #pragma once
 
 namespace cairn::bench {

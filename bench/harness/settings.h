@@ -1,4 +1,4 @@
-// What a run was asked to do.
+// The options of a run.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a list of noisy measurements says: the median, and how sure one may be of it.
+// The median of noisy measurements, and the interval in which it lies.
 #pragma once
 
 #include <vector>

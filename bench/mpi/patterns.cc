@@ -1,5 +1,6 @@
-// What bench_mpiio starts under every MPI: the access patterns, on a covered file, on a plain one
-// by the MPI's own I/O, and as copies between the ranks' buffers and one mapping, in turn.
+// bench_mpiio starts this program under every MPI: the access patterns, on a covered file, on a
+// plain one by the MPI's own I/O, and as copies between the ranks' buffers and one mapping, in
+// turn.
 //   patterns COVERED PLAIN MAPPED MIB_PER_RANK ROUNDS
 // One line for each pass, from rank 0: WAY, PATTERN, "write" or "read", nanoseconds of the slowest
 // rank.
@@ -54,7 +55,7 @@ constexpr Pattern patterns[] = {
 
 int64_t calls_of(const Pattern& pattern) { return per_rank / pattern.piece; }
 
-// Where byte 0 of call `i` lies.
+// Returns the offset of call `i`.
 int64_t place_of(const Pattern& pattern, int64_t i) {
   if (pattern.where == Where::interleaved) return (i * ranks + rank) * pattern.piece;
   const int owner = pattern.where == Where::segment ? rank : (rank + 1) % ranks;

@@ -1,6 +1,6 @@
-// What bench_remote starts on two hosts: rank 0 reads what rank 1, on the other host, has written,
-// through MPI-IO and by MPI_Get from a window, in turn. Rank 1 waits in a barrier, where MPI serves
-// gets and Cairn's messages alike.
+// bench_remote starts this program on two hosts: rank 0 reads what rank 1, on the other host, has
+// written, through MPI-IO and by MPI_Get from a window, in turn. Rank 1 waits in a barrier, where
+// MPI serves gets and Cairn's messages alike.
 //   remote_reads FILE MIB ROUNDS
 // Rank 0 prints lines: WAY, PATTERN, nanoseconds of a KiB.
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// What bench_mpiio starts for ranks that write once: each its segment of one new file through
-// MPI-IO, or a new file of its own by pwrite.
+// bench_mpiio starts this program for ranks that write once: each its segment of one new file
+// through MPI-IO, or a new file of its own by pwrite.
 //   write_once mpi|posix FILE MIB_PER_RANK PIECE
 // Prints the nanoseconds of the slowest rank's writes.
 #include <fcntl.h>
@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
   const std::string path = way == "posix" ? argv[2] + std::to_string(rank) : argv[2];
   const int64_t size = std::atoll(argv[3]) << 20;
   const int piece = std::atoi(argv[4]);
-  // As large as a rank's data in a program, but no larger than the caches of one: what is measured
-  // is where it goes.
+  // The buffer is not larger than the caches of one rank: the benchmark measures where the bytes
+  // go, and not where they come from.
   const std::vector<char> buffer(size_t{4} << 20, static_cast<char>(rank + 1));
   const auto bytes = [&](int64_t i) { return buffer.data() + i * piece % (int64_t{4} << 20); };
   double seconds = 0;

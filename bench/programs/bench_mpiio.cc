@@ -24,7 +24,7 @@
 namespace cairn::bench {
 namespace {
 
-// What the table of bars has.
+// A row of the table of bars.
 struct Bars {
   const char* pattern;
   double write, read;     // of copying
@@ -69,7 +69,7 @@ void run_job(const std::string& mpi, const std::filesystem::path& program, const
   }
 }
 
-// For each pass of ours the pass of the fastest of the others in the same round.
+// Divides the time of the fastest of the others by ours, for each pass of the same round.
 std::vector<double> ratios(const Times& times, const std::string& ours,
                            const std::vector<std::string>& others) {
   std::vector<double> result;

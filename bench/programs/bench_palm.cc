@@ -81,7 +81,7 @@ void run_job(const Job& job, const Medium& medium, Times& times, int seed) {
   std::filesystem::remove_all(place);
 }
 
-// Of those named, the one with the least median.
+// Returns the name with the least median.
 std::string fastest(const Times& times, const std::string& what,
                     const std::vector<std::string>& names) {
   std::string best;

@@ -17,7 +17,7 @@
 namespace cairn::bench {
 namespace {
 
-// What an MPI needs to give a window between hosts with MPI_THREAD_MULTIPLE
+// The options by which an MPI gives a window between hosts with MPI_THREAD_MULTIPLE
 // (docs/design/decisions/one-sided.md). Not MPICH 4.0, which hangs between hosts in too many runs.
 struct Launch {
   const char* mpi;

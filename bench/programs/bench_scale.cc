@@ -146,8 +146,8 @@ void model(bool quick) {
       "the parts is not in it.\n");
 }
 
-// What a start of a job makes of its hosts: put together from what their first processes tell, as
-// adapters/mpiio does it.
+// The hosts of a started job, put together from what their first processes tell, as adapters/mpiio
+// does.
 struct Started {
   double seconds = 0;
   size_t told_bytes = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int ranks = 2;
 
-// What the command prints.
+// Returns the number that the command prints.
 double run(const std::string& command) {
   FILE* output = popen((command + " < /dev/null").c_str(), "r");
   double value = 0;

@@ -11,7 +11,7 @@
 namespace palm {
 namespace {
 
-// Of adios2/c/*.h, version 2.12: its ABI, so that nothing of it has to be there when this is built.
+// The ABI of adios2/c/*.h, version 2.12, so that ADIOS2 need not be there when this is built.
 enum Mode { mode_write = 1, mode_deferred = 4, mode_random_access = 6 };
 enum Type { type_uint8 = 9, type_uint32 = 11, type_uint64 = 12 };
 using Handle = void*;

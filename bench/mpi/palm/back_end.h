@@ -35,8 +35,8 @@ std::unique_ptr<BackEnd> stream_files(const std::string& directory, bool has_crc
 std::unique_ptr<BackEnd> mpi_io(const std::string& directory);
 std::unique_ptr<BackEnd> parallel_hdf5(const std::string& directory);  // null: built without it
 std::unique_ptr<BackEnd> adios2(const std::string& directory);         // null: not to be had
-// What memory can do: all ranks copy their bytes into a warm mapping and back. `piece`: with a CRC
-// of pieces of so many bytes, between the copies; 0: without.
+// Shows what memory can do: all ranks copy their bytes into a warm mapping and back. `piece`: the
+// bytes of each CRC between the copies; 0: no CRC.
 std::unique_ptr<BackEnd> copying(const std::string& directory, int64_t piece);
 
 uint32_t crc(uint32_t before, const char* data, int64_t bytes);

@@ -49,8 +49,8 @@ class Copying : public BackEnd {
  public:
   Copying(std::string directory, int64_t piece) : directory_(std::move(directory)), piece_(piece) {}
 
-  // What all ranks hold is written by rank 0 alone, and in the untimed versions by all, so that all
-  // can read it.
+  // Rank 0 alone writes the variables that all ranks hold. In the untimed versions all ranks do, so
+  // that all can read them.
   void create(Model& model, int64_t) override {
     char* to = mapping_of(directory_, model);
     sum_ = 0;

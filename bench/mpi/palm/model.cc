@@ -16,7 +16,7 @@ int64_t product(const std::vector<int64_t>& numbers) {
   return result;
 }
 
-// What the byte at `at` of a rank's part of a variable is. Parts differ, and so do versions.
+// Makes the bytes at `at` of a rank's part of a variable. Parts differ, and so do versions.
 uint64_t word_at(size_t variable, int64_t version, int rank, int64_t at) {
   uint64_t x = static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15U + variable * 0xbf58476d1ce4e5b9U +
                static_cast<uint64_t>(version) * 0x94d049bb133111ebU + static_cast<uint64_t>(rank);

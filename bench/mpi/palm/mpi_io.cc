@@ -68,7 +68,7 @@ class MpiIo : public BackEnd {
   static int elements(const Variable& variable) {
     return static_cast<int>(variable.box_bytes() / variable.element);
   }
-  // With the view of the variable's box.
+  // Calls `use` for each variable, with the file view of its box set.
   void each_box(Model& model, size_t begin, const std::function<void(Variable&)>& use) {
     buffer_.resize(static_cast<size_t>(model.largest_box()));
     auto at = static_cast<MPI_Offset>((begin + 4095) / 4096 * 4096);

@@ -11,7 +11,7 @@ namespace palm {
 
 class OwnPool {
  public:
-  // Of some more bytes than `data`. keep: it stays. Collective, as the destructor is.
+  // Makes a pool of some more bytes than `data`. keep: it stays. Collective, as the destructor is.
   OwnPool(std::string path, int64_t data, bool is_new, bool keep);
   ~OwnPool();
   OwnPool(const OwnPool&) = delete;

@@ -51,7 +51,7 @@ class ParallelHdf5 : public BackEnd {
           H5Screate_simple(static_cast<int>(shape.count.size()), shape.count.data(), nullptr);
       H5Sselect_hyperslab(space, H5S_SELECT_SET, shape.offset.data(), nullptr, shape.count.data(),
                           nullptr);
-      // Of what all have, one rank writes.
+      // Rank 0 alone writes the variables that all ranks hold.
       if (variable.kind == Kind::replicated && model.rank != 0) {
         H5Sselect_none(space);
         H5Sselect_none(memory);

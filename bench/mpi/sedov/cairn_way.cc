@@ -34,7 +34,7 @@ class CairnWay : public Way {
 
   void write() override { checkpoint_->write(); }
 
-  // As a restarted job does it: with a context of its own.
+  // Restores with a new context, as a restarted job does.
   void restore(State& into) override {
     checkpoint_.reset();
     checkpoint_ = std::make_unique<Checkpoint>(set_name, into, MPI_COMM_WORLD, pool_);
