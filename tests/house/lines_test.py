@@ -8,8 +8,8 @@ import house
 
 MOST = 100
 # Written by programs, or as somebody else printed it.
-GENERATED = re.compile(r"docs/(c-api|compat/posix-calls|cli-reference)\.md|docs/(results|images)/|"
-                       r"tests/bench/recorded/")
+GENERATED = re.compile(r"docs/(c-api|compat/posix-calls|cli-reference|user/bench-options)\.md|"
+                       r"docs/(results|images)/|tests/bench/recorded/")
 # Tables and addresses cannot be broken; a shell's line in a block is to be copied whole.
 UNBREAKABLE = re.compile(r"^\s*[|<]|https?://|^\s*#include ")
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)

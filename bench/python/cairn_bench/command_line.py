@@ -1,6 +1,5 @@
-"""cairn bench run, report, compare, submit: options, the order of work, and what is printed."""
+"""cairn bench run, report, compare, submit: the order of work, and what is printed."""
 
-import argparse
 import datetime
 import os
 import pathlib
@@ -18,8 +17,10 @@ from . import (
     history,
     installation,
     judged,
+    kernel_list,
     limits,
     matrix as matrix_module,
+    options,
     outside,
     page,
     pilot,
@@ -33,114 +34,16 @@ from . import (
 )
 from .errors import Mistake
 from .systems import System
-from .terminal import Parser, say, tell
-
-# Options of sbatch that `submit` passes on.
-SBATCH = ("nodes", "ntasks", "ntasks-per-node", "time", "mem", "partition", "account", "qos")
-EPILOG = """\
-A matrix names systems, kernels and rounds; ready ones: {ready}.
-Exit codes: 0 all cells ran and their data were right; 1 a cell failed, hung or had wrong data;
-2 usage; 130 interrupted (what was measured is kept)."""
+from .terminal import say, tell
 
 
 def main(words):
-    parser = Parser(
-        prog="cairn bench",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Run I/O kernels on several systems, and show what each gives.",
-        epilog=EPILOG.format(
-            ready=", ".join(matrix_module.ready())
-        ),
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    run = commands.add_parser("run", help="run a matrix")
-    run.add_argument(
-        "matrix", metavar="MATRIX", nargs="?", help="a file, or the name of a ready matrix"
-    )
-    run.add_argument(
-        "--output",
-        metavar="DIR",
-        type=pathlib.Path,
-        help="a new directory for results.jsonl and report.html",
-    )
-    run.add_argument(
-        "--resume",
-        metavar="DIR",
-        type=pathlib.Path,
-        help="go on with a run that was interrupted or killed, instead of MATRIX",
-    )
-    run.add_argument(
-        "--dry-run", action="store_true", help="print the commands and the bytes; run nothing"
-    )
-    run.add_argument(
-        "--rounds", type=int, metavar="N", help="instead of the matrix's, or its pilot's"
-    )
-    run.add_argument("--scale", type=float, metavar="X", help="times the matrix's amounts of data")
-    run.add_argument("--ranks", metavar="N,N", help="instead of the matrix's numbers of ranks")
-    run.add_argument(
-        "--launcher",
-        metavar="WORDS",
-        help="what starts the ranks: srun, or words with {ranks}; default mpirun",
-    )
-    run.add_argument(
-        "--only", metavar="REGEX", help="cells whose name matches, e.g. 'hacc on tmpfs'"
-    )
-    report = commands.add_parser("report", help="make the page and the table again from results")
-    report.add_argument(
-        "results", metavar="RESULTS", type=pathlib.Path, help="results.jsonl, or its directory"
-    )
-    report.add_argument(
-        "--output",
-        metavar="FILE",
-        type=pathlib.Path,
-        help="the page; default report.html beside the results",
-    )
-    report.add_argument(
-        "--figures",
-        metavar="DIR",
-        type=pathlib.Path,
-        help="charts as Vega-Lite there, and with vl-convert-python as SVG, PNG and PDF",
-    )
-    batch = commands.add_parser(
-        "submit",
-        help="run a matrix as a job of Slurm",
-        description="Writes a batch script that runs the matrix in one allocation, and submits it. "
-        "Further words go to `run`: cairn bench submit MATRIX -- --rounds 5.",
-    )
-    batch.add_argument("matrix", metavar="MATRIX")
-    batch.add_argument("--output", metavar="DIR", type=pathlib.Path, required=True)
-    batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
-    for option in SBATCH:
-        batch.add_argument(f"--{option}", metavar="X", help=f"sbatch's --{option}")
-    compare_two = commands.add_parser(
-        "compare",
-        help="compare two runs, or two systems of one run",
-        description="Prints A / B for every cell that both have. A and B: results.jsonl or its "
-        "directory, with :SYSTEM for one system of it. Exit code 1 if a --fail-if rule holds.",
-    )
-    compare_two.add_argument("a", metavar="A")
-    compare_two.add_argument("b", metavar="B")
-    compare_two.add_argument(
-        "--fail-if",
-        metavar="RULE",
-        action="append",
-        default=[],
-        help="'ratio<0.9': a cell whose A / B is below 0.9, and that differs; may be repeated",
-    )
-    tables = commands.add_parser(
-        "add",
-        help="add the judged tables of the source tree to results",
-        description=(
-            "Adds tables that bench_core and the others have written with --json to the results in"
-            " DIR, which are made if there are none, and makes the page. Pages of runs beside a DIR"
-            " that is named judged show its tables, too."
-        ),
-    )
-    tables.add_argument("results", metavar="DIR", type=pathlib.Path)
-    tables.add_argument("tables", metavar="TABLE.json", type=pathlib.Path, nargs="+")
+    if words[:1] == ["complete"]:
+        say(*options.next_words(words[1:]))
+        return 0
     # argparse gives words after "--" to the first positional argument, which is MATRIX.
     more = words[words.index("--") + 1 :] if "submit" in words[:1] and "--" in words else []
-    given = parser.parse_args(words[: len(words) - len(more) - 1] if more else words)
+    given = options.parser().parse_args(words[: len(words) - len(more) - 1] if more else words)
     given.more = more
     action = {
         "run": run_command,
@@ -148,6 +51,7 @@ def main(words):
         "compare": compare_command,
         "submit": submit_command,
         "add": add_command,
+        "kernels": kernels_command,
     }
     try:
         return action[given.command](given)
@@ -341,11 +245,18 @@ def compare_command(given):
     return 1 if broken else 0
 
 
+def kernels_command(given):
+    say(*(kernel_list.markdown() if given.markdown else kernel_list.lines(given.name)))
+    return 0
+
+
 def submit_command(given):
     matrix, _, path = matrix_module.load(given.matrix)
-    options = [(option, getattr(given, option.replace("-", "_"))) for option in SBATCH]
+    given_options = [
+        (option, getattr(given, option.replace("-", "_"))) for option in options.SBATCH
+    ]
     output = given.output.absolute()
-    text = slurm.script(matrix["name"], path.absolute(), output, given.more, options)
+    text = slurm.script(matrix["name"], path.absolute(), output, given.more, given_options)
     if given.print:
         say(*text.removesuffix("\n").split("\n"))
         return 0
