@@ -1,5 +1,6 @@
 // Makes completion scripts for shells. The scripts hold commands, options and the values that
-// options take; for the names of pools they run `cairn completion pools`.
+// options take. For the names of pools they run `cairn completion pools`, for the words of `cairn
+// bench` `cairn bench complete`.
 #include "frame/completion.h"
 
 #include <fmt/format.h>
@@ -138,6 +139,13 @@ _cairn() {{
     case " $words " in *" $word "*) command=${{command:+$command }}$word ;; *) break ;; esac
   done
   _cairn_words "$command"
+  if [ "$command" = bench ]; then
+    # `cairn bench` has commands and options of its own.
+    words=$(cairn bench complete "${{COMP_WORDS[@]:$i:$((COMP_CWORD - i))}}" 2> /dev/null)
+    case $words in *@files*) COMPREPLY=($(compgen -f -- "$cur")) ;; esac
+    COMPREPLY+=($(compgen -W "${{words/@files/}}" -- "$cur"))
+    return
+  fi
   case $prev in
 {options}    *)
       if [[ $cur == -* ]]; then
@@ -234,6 +242,11 @@ std::string fish_completion(const CommandDescription& root) {
       script += fmt::format("complete -c cairn -n {}{} {} -d {}\n", single_quoted(condition), names,
                             values, single_quoted(first_sentence(option.help)));
     }
+    if (command.path.back() == "bench")
+      script += fmt::format(
+          "complete -c cairn -n {0} -a '(cairn bench complete (commandline -opc)[3..] 2> /dev/null "
+          "| string match -v @files)'\ncomplete -c cairn -n {0} -F\n",
+          single_quoted(here));
     if (command.path.back() == "run")
       script +=
           fmt::format("complete -c cairn -n {} -a '(__fish_complete_subcommand --fcs-skip=2)'\n",

@@ -46,6 +46,17 @@ class Completion(CairnCase):
         self.assertEqual(self.bash("cairn config dur"), ["durability"])
         self.assertEqual(self.bash("cairn config "), list(self.json("config")))
 
+    def test_bash_of_bench(self):
+        if self.cairn("bench", "kernels", expect=None).returncode != 0:
+            self.skipTest("no kernels of cairn bench")
+        self.assertEqual(self.bash("cairn bench ker"), ["kernels"])
+        self.assertEqual(self.bash("cairn bench kernels se"), ["sedov"])
+        self.assertEqual(self.bash("cairn bench run --res"), ["--resume"])
+        self.assertIn("container-study", self.bash("cairn bench run con"))
+        self.write("matrix-of-mine.yaml", "")
+        self.assertEqual(self.bash("cairn bench run matrix-of"), ["matrix-of-mine.yaml"])
+        self.assertEqual(self.bash("cairn bench run --rounds "), [])
+
     def test_zsh(self):
         script = self.script("zsh")
         with open(script, encoding="utf-8") as file:
