@@ -60,11 +60,13 @@ class Kernels(BenchCase):
             self.assertIn(text, run.stderr)
 
     def test_what_drop_leaves(self):
-        found = self.measured(MPIS[0], "drop", self.scratch, ranks=1)["parameters"]
+        place = self.scratch / "files"  # beside the files of Open MPI's session
+        place.mkdir()
+        found = self.measured(MPIS[0], "drop", place, ranks=1)["parameters"]
         self.assertEqual((0, 0), (found["files"], found["file_bytes"]))
-        (self.scratch / "below").mkdir()
-        (self.scratch / "below/f").write_bytes(b"x" * 10000)
-        found = self.measured(MPIS[0], "drop", self.scratch, ranks=1)["parameters"]
+        (place / "below").mkdir()
+        (place / "below/f").write_bytes(b"x" * 10000)
+        found = self.measured(MPIS[0], "drop", place, ranks=1)["parameters"]
         self.assertEqual((1, 10000), (found["files"], found["file_bytes"]))
         if space.in_memory(self.scratch):  # files in memory are nowhere else
             self.assertEqual(10000, found["cached_bytes"])
