@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from cairn_bench import figures, ratios, store
+from cairn_bench.results import figures, ratios, store
 
 HEAD = """# How often equal systems are called different
 

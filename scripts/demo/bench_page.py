@@ -112,7 +112,9 @@ class Figures:
         """The page at `path` and the records beside it; returns what can be said about them."""
         os.environ.setdefault("CAIRN_BENCH_COMMAND", CAIRN)
         sys.path.insert(0, str(ROOT / "bench/python"))
-        from cairn_bench import machine, page as bench_page, store
+        from cairn_bench.node import machine
+        from cairn_bench.page import page as bench_page
+        from cairn_bench.results import store
 
         path = pathlib.Path(path)
         raw = path.with_suffix(".jsonl")

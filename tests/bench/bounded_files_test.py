@@ -11,7 +11,9 @@ import bench_case
 from bench_case import BenchCase, CAIRN
 
 bench_case.use_package()
-from cairn_bench import axes, bounded_yaml, cells, files, history, matrix, store  # noqa: E402
+from cairn_bench import files  # noqa: E402
+from cairn_bench.plan import axes, bounded_yaml, cells, matrix  # noqa: E402
+from cairn_bench.results import history, store  # noqa: E402
 from cairn_bench.errors import Mistake  # noqa: E402
 
 RUN = {"record": "run", "run": "r"}

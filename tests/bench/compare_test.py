@@ -7,7 +7,8 @@ import bench_case
 from bench_case import BenchCase, CAIRN
 
 bench_case.use_package()
-from cairn_bench import compare, umami  # noqa: E402
+from cairn_bench.page import umami  # noqa: E402
+from cairn_bench.results import compare  # noqa: E402
 from cairn_bench.errors import Mistake  # noqa: E402
 
 ROUNDS = 6

@@ -10,7 +10,8 @@ import bench_case
 from bench_case import BenchCase, CAIRN, KERNELS, MPIS
 
 bench_case.use_package()
-from cairn_bench import descriptions, formula, kernels, matrix, options  # noqa: E402
+from cairn_bench import options  # noqa: E402
+from cairn_bench.plan import descriptions, formula, kernels, matrix  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("CAIRN_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 PAGE = SOURCE / "docs/user/bench-options.md"

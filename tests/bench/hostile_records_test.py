@@ -16,7 +16,9 @@ import bench_case
 from bench_case import PACKAGE
 
 bench_case.use_package()
-from cairn_bench import command_line, history, slurm, terminal  # noqa: E402
+from cairn_bench import command_line, terminal  # noqa: E402
+from cairn_bench.results import history  # noqa: E402
+from cairn_bench.run import slurm  # noqa: E402
 from cairn_bench.errors import Mistake  # noqa: E402
 
 EXAMPLE = PACKAGE.parents[1] / "docs/results/example/results.jsonl"

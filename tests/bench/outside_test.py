@@ -11,7 +11,7 @@ from bench_case import BenchCase, CAIRN, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
-from cairn_bench import outside  # noqa: E402
+from cairn_bench.plan import outside  # noqa: E402
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))

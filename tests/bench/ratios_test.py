@@ -7,7 +7,7 @@ import unittest
 import bench_case
 
 bench_case.use_package()
-from cairn_bench import ratios  # noqa: E402
+from cairn_bench.results import ratios  # noqa: E402
 
 # Two-sided 95 %, from the usual tables.
 TABLE = {

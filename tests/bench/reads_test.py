@@ -12,7 +12,7 @@ from bench_case import BUILD, BenchCase, CAIRN, INVALID, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
-from cairn_bench import space  # noqa: E402
+from cairn_bench.node import space  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 # Each kernel that reads what an earlier command has written, and what it has left between the two.

@@ -13,7 +13,8 @@ from bench_case import BenchCase, CAIRN, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
-from cairn_bench import errors, sizing  # noqa: E402
+from cairn_bench import errors  # noqa: E402
+from cairn_bench.plan import sizing  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 SMALL = "{kernel: ior, block: 64KiB, transfer: 8KiB}"

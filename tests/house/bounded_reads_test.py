@@ -45,10 +45,12 @@ ALLOWED = {
         "JSON of any depth": "parse_json()",
         "a read without a bound": "opened(), read_text(), replace()",
     },
-    "bench/python/cairn_bench/bounded_yaml.py": {"YAML that is read as it comes": "parse()"},
-    "bench/python/cairn_bench/markup.py": {"a read without a bound": "files of the package"},
-    "bench/python/cairn_bench/systems.py": {"JSON of any depth": "what `cairn pool list` says"},
-    "bench/python/cairn_bench/store.py": {"a read without a bound": "makes results with O_EXCL"},
+    "bench/python/cairn_bench/plan/bounded_yaml.py": {"YAML that is read as it comes": "parse()"},
+    "bench/python/cairn_bench/page/markup.py": {"a read without a bound": "files of the package"},
+    "bench/python/cairn_bench/run/systems.py": {"JSON of any depth": "what `cairn pool list` says"},
+    "bench/python/cairn_bench/results/store.py": {
+        "a read without a bound": "makes results with O_EXCL"
+    },
 }
 # Files that read the kernel's files by a path that is made elsewhere, or texts that they have.
 OF_KERNEL = """
@@ -58,8 +60,8 @@ OF_KERNEL = """
     cli/runs/nested_run.cc cli/runs/shortage.cc
     src/cluster/mpi/loader/loaded_objects.cc src/cluster/mpi/ranks/processes.cc
     src/pool/lanes/stopped.cc src/pool/medium/format_io.cc
-    bench/python/cairn_bench/machine.py bench/python/cairn_bench/memory.py
-    bench/python/cairn_bench/space.py bench/python/cairn_bench/launch.py
+    bench/python/cairn_bench/node/machine.py bench/python/cairn_bench/node/memory.py
+    bench/python/cairn_bench/node/space.py bench/python/cairn_bench/run/launch.py
 """.split()
 # Own files of the package, which lie beside its code.
 OWN = re.compile(r"\bHERE\b|\bSTYLE\b|\bSCHEMA\b|\bkernel\(mpi")

@@ -1,5 +1,5 @@
 """No cycle of .h/.cc pairs: each folder's files have an order. No cycle of Python modules that
-import each other, in any package. ALLOWED only shrinks."""
+import each other, nor of packages that lie beside each other. ALLOWED only shrinks."""
 
 import ast
 import pathlib
@@ -61,12 +61,24 @@ def imported(place, source, known):
                 yield base
 
 
+def packages(edges):
+    """Each package to those beside it that its modules import."""
+    found = {}
+    for module, others in edges.items():
+        mine = found.setdefault(module.parent, set())
+        mine |= {other.parent for other in others
+                 if other.parent.parent == module.parent.parent and other.parent != module.parent}
+    return {folder: others & set(found) for folder, others in found.items()}
+
+
 def check(sources, allowed):
     return house.unlisted_cycles(graph(sources), allowed, "include each other")
 
 
 def check_python(sources, allowed):
-    return house.unlisted_cycles(modules(sources), allowed, "import each other")
+    edges = modules(sources)
+    return (house.unlisted_cycles(edges, allowed, "import each other")
+            or house.unlisted_cycles(packages(edges), allowed, "import each other"))
 
 
 knot = [("src/a/x.h", '#include "a/y.h"\n'), ("src/a/y.h", "\n"),
@@ -85,6 +97,8 @@ house.must_find(check_python, [
     ([("p/__init__.py", ""), ("p/a.py", "from . import b\n"), ("p/b.py", "from .a import c\n")],
      {}),
     ([("p/a.py", "from .q import b\n"), ("p/q/b.py", "def f():\n    from .. import a\n")], {}),
+    ([("p/q/a.py", "from ..r import b\n"), ("p/q/d.py", ""), ("p/r/b.py", ""),
+      ("p/r/c.py", "from ..q import d\n")], {}),
 ])
 house.must_accept(check_python, [
     ([("p/__init__.py", "A = 1\n"), ("p/a.py", "from . import A, b\n"), ("p/b.py", "import a\n"),

@@ -6,7 +6,7 @@ import pathlib
 import house
 
 LIMIT = 25
-SUFFIXES = (".h", ".hpp", ".c", ".cc", ".f90", ".F90")
+SUFFIXES = (".h", ".hpp", ".c", ".cc", ".f90", ".F90", ".py")
 PLACES = ("src", "adapters", "cli", "include", "bindings", "bench", "examples", "tests")
 
 # Folder: the reason.
@@ -20,7 +20,8 @@ def counts(name):
     alone; in both places nobody looks for it by itself."""
     is_alone = name.stem.endswith("_test") or name.parts[0] == "tests" and name.stem.endswith(
         "_program")
-    return name.suffix in SUFFIXES and name.parts[0] in PLACES and not is_alone
+    is_script = name.suffix == ".py" and name.parts[0] == "tests"
+    return name.suffix in SUFFIXES and name.parts[0] in PLACES and not is_alone and not is_script
 
 
 def check(names, allowed):
@@ -39,11 +40,13 @@ house.must_find(check, [
     (full + ["src/a/b.h"], {}),
     (full, {"src/a": "a reason"}),
     ([], {"src/a": "a reason"}),
+    ([f"bench/python/a/{number}.py" for number in range(LIMIT + 1)], {}),
 ])
 house.must_accept(check, [
     (full + ["src/a/1_test.cc", "src/a/b/b.h", "src/a/README.md", "src/a/folder.cmake"], {}),
     (full + ["src/a/b.h"], {"src/a": "a reason"}),
     ([f"tests/a/{number}_program.cc" for number in range(LIMIT + 1)], {}),
+    ([f"tests/a/{number}.py" for number in range(LIMIT + 1)], {}),
 ])
 
 names = [name.as_posix() for name in house.files(*SUFFIXES)]

@@ -12,7 +12,7 @@ import house
 
 PACKAGE = "bench/python/cairn_bench/"
 # Makes HTML of texts, and prints.
-DOORS = {"markup": PACKAGE + "markup.py", "terminal": PACKAGE + "terminal.py"}
+DOORS = {"markup": PACKAGE + "page/markup.py", "terminal": PACKAGE + "terminal.py"}
 PRINTS = re.compile(r"\bsys\.(stdout|stderr)\.(write|buffer|flush)|\bos\.write\([12],")
 TAG = re.compile(r"</?[a-z][a-z0-9]*[ >/]|</?[a-z][a-z0-9]*$")
 

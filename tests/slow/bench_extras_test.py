@@ -17,7 +17,7 @@ import bench_case  # noqa: E402
 from bench_case import BUILD, BenchCase, CAIRN, MPIS  # noqa: E402
 
 bench_case.use_package()
-from cairn_bench import figures, store  # noqa: E402
+from cairn_bench.results import figures, store  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"])
 VENV = BUILD / "bench-extras"

@@ -6,34 +6,25 @@ import pathlib
 import re
 import shlex
 
-from . import cells as cells_module
-from . import (
-    compare,
+from . import files, options, sizes
+from .errors import Mistake
+from .node import installation
+from .page import figure_files, page
+from .plan import cells as cells_module
+from .plan import (
     descriptions,
-    figure_files,
-    files,
-    figures,
     fit,
-    history,
-    installation,
-    judged,
     kernel_list,
     limits,
     matrix as matrix_module,
-    options,
     outside,
-    page,
     pilot,
     reads,
-    rounds,
-    sizes,
     sizing,
-    slurm,
-    store,
-    summary,
 )
-from .errors import Mistake
-from .systems import System
+from .results import compare, figures, history, judged, store, summary
+from .run import rounds, slurm
+from .run.systems import System
 from .terminal import say, tell
 
 

@@ -3,8 +3,8 @@
 import argparse
 import pathlib
 
-from . import kernels, matrix
 from .errors import Mistake
+from .plan import kernels, matrix
 from .terminal import Parser
 
 # Options of sbatch that `submit` passes on.

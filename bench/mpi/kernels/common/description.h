@@ -71,8 +71,8 @@ struct Measured {
   std::string unit = "MiB/s";
 };
 
-// Formulas of the keys of a matrix and of `ranks`, as bench/python/cairn_bench/formula.py reads
-// them.
+// Formulas of the keys of a matrix and of `ranks`, as bench/python/cairn_bench/plan/formula.py
+// reads them.
 struct Bytes {
   std::string medium;  // bytes that the kernel keeps on the medium
   std::string memory;  // of all ranks together, MPI not counted

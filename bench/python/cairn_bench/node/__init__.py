@@ -1,0 +1,1 @@
+"""This node: its MPIs, kernels, memory and media."""

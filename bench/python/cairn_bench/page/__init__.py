@@ -1,0 +1,1 @@
+"""The HTML page and the charts of results."""

@@ -1,0 +1,15 @@
+"""The matrix's `pilot`: some rounds that no figure uses fix the number of the others."""
+
+from ..errors import Mistake
+
+DEFAULTS = {"rounds": 5, "precision": 0.05, "least": 5, "most": 20}
+
+
+def settings(matrix):
+    """The matrix's `pilot` with its defaults, or None."""
+    return {**DEFAULTS, **matrix["pilot"]} if matrix.get("pilot") else None
+
+
+def check(wanted):
+    if wanted["least"] > wanted["most"]:
+        raise Mistake(f"pilot.least: {wanted['least']} is more than pilot.most: {wanted['most']}")

@@ -1,0 +1,1 @@
+"""Records of a run, and the figures that they give."""

@@ -1,0 +1,1 @@
+"""Runs the cells and limits of a plan in rounds."""

@@ -1,0 +1,359 @@
+"""Runs all cells and limits in rounds, each in an order of its own, and stores every repetition.
+
+The number of rounds is fixed: by the matrix, or by a pilot before they begin. A cell that failed,
+hung or had wrong data is void: it is not run again, and the others go on. A run that was ended goes
+on where it stopped: `done` says what its results hold already.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import tempfile
+import uuid
+
+from .. import SCHEMA, files
+from ..errors import telling_line
+from ..node import machine, memory
+from ..plan import limits, outside, pilot, reads
+from ..results import planned_rounds, store
+from . import launch, progress
+from . import systems as systems_module
+
+TAIL = 4000  # characters of stderr that a record keeps
+
+
+class Interrupted(Exception):
+    """SIGINT or SIGTERM came."""
+
+
+def interrupt(number, _frame):
+    raise Interrupted(signal.Signals(number).name)
+
+
+class Runner:
+    def __init__(self, matrix, source_digest, cells, limits, systems, left_out):
+        self.matrix = matrix
+        self.digest = source_digest
+        self.cells = cells
+        self.limits = limits
+        self.systems = systems
+        self.left_out = left_out
+        self.pilot = pilot.settings(matrix)
+        self.id = str(uuid.uuid4())
+        self.void = set()
+        self.done = set()  # (key, round)
+        self.pilot_records = []
+        self.record = None  # that of the run
+        self.sizing = None  # what chose the scale
+        self.reason = "error"
+        self.plan = None  # that of the pilot
+        self.memory = None  # what Open MPI leaves behind when it is killed goes with this directory
+
+    def go_on(self, before):
+        """Takes up an earlier run, whose results are `before`."""
+        self.id = before.run["run"]
+        self.record, self.plan = before.run, before.plan
+        for record in [*before.results, *before.limits]:
+            self._note(record)
+
+    def _note(self, record):
+        key = record.get("cell") or record["limit"]
+        self.done.add((key, record["round"]))
+        if record["status"] != "ok":
+            self.void.add(key)
+        elif record["record"] == "result" and self._is_pilot(record["round"]):
+            self.pilot_records.append(record)
+
+    def _is_pilot(self, number):
+        first = self.matrix["warmup"]
+        return self.pilot is not None and first <= number < first + self.pilot["rounds"]
+
+    @property
+    def before_figures(self):
+        """Rounds that no figure uses: to warm up, and the pilot's."""
+        return self.matrix["warmup"] + (self.pilot["rounds"] if self.pilot else 0)
+
+    def run(self, results):
+        """Returns "complete" or "interrupted". `results`: an open Store, for every record."""
+        if self.record is None:
+            self.record = self._run_record()
+            results.add(self.record)
+        else:
+            results.add(self._signed({"record": "resume", "started": store.now()}))
+        self.reason = "error"
+        with self._prepared(lambda: self._end(results)):
+            self._all_rounds(results)
+            self.reason = "complete"
+        return self.reason
+
+    def _end(self, results):
+        end = {"record": "end", "finished": store.now(), "reason": self.reason}
+        results.add(self._signed(end))
+
+    def walls(self, works):
+        """Runs each cell or limit once; {key: seconds of the command}, without those that fail."""
+        found = {}
+        self.reason = "error"
+        with self._prepared(lambda: None):
+            for work in works:
+                record = self._record_of(work, 0)
+                if record["status"] == "ok":
+                    found[work.key] = record["wall_s"]
+                elif record["record"] == "result":
+                    self.systems[work.system].renew_pool()
+            self.reason = "complete"
+        return found
+
+    @contextlib.contextmanager
+    def _prepared(self, finish):
+        """Directories and pools are there within; an interrupt ends the block, with its reason."""
+        before = {
+            number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            self.memory = tempfile.mkdtemp(
+                prefix="cb-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+            )
+            for system in self.systems.values():
+                system.prepare([cell for cell in self.cells if cell.system == system.name])
+            yield
+        except Interrupted:
+            self.reason = "interrupted"
+        finally:
+            for number in before:  # a second Ctrl-C must not leave files behind
+                signal.signal(number, signal.SIG_IGN)
+            try:
+                finish()
+            finally:  # also where the results have no room
+                for system in self.systems.values():
+                    system.remove()
+                if self.memory:
+                    shutil.rmtree(self.memory, ignore_errors=True)
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+    def _signed(self, record):
+        return {**record, "schema": SCHEMA, "run": self.id}
+
+    def _run_record(self):
+        return {
+            "record": "run",
+            "schema": SCHEMA,
+            "run": self.id,
+            "started": store.now(),
+            "matrix": self.matrix,
+            "matrix_sha256": self.digest,
+            "environment": machine.environment(),
+            "systems": {name: machine.describe(system) for name, system in self.systems.items()},
+            "left_out": self.left_out,
+            "cells": len(self.cells),
+            "limits": len(self.limits),
+            "rounds": self.pilot["most"] if self.pilot else self.matrix["rounds"],
+            "warmup": self.before_figures,
+            "seed": self.matrix["seed"],
+            **({"sizing": self.sizing} if self.sizing else {}),
+        }
+
+    def _all_rounds(self, results):
+        rounds = self.before_figures + (0 if self.pilot else self.matrix["rounds"])
+        draw = random.Random(self.matrix["seed"])
+        works = [*self.cells, *self.limits]
+        with progress.of(rounds * len(works)) as shown:
+            number = 0
+            while number < rounds:
+                order = list(works)
+                draw.shuffle(order)  # also of a round that is done: its order is drawn once
+                for work in order:
+                    self._turn(work, number, results, shown)
+                number += 1
+                shown.round_ends(number, rounds)
+                if self.pilot and number == self.before_figures:
+                    more = self._planned_rounds(results, shown)
+                    rounds += more
+                    shown.grow(more * len(works))
+
+    def _planned_rounds(self, results, shown):
+        if self.plan is None:
+            plan = planned_rounds.plan(self.pilot, self.record, self.pilot_records)
+            self.plan = self._signed(plan)
+            results.add(self.plan)
+        shown.note(f"the pilot asks for {self.plan['rounds']} rounds")
+        return self.plan["rounds"]
+
+    def _turn(self, work, number, results, shown):
+        if work.key not in self.void and (work.key, number) not in self.done:
+            shown.starts(work.name)
+            self._one(work, number, results, shown)
+        shown.advance()
+
+    def _one(self, work, number, results, shown):
+        record = self._record_of(work, number)
+        results.add(record)
+        self._note(record)
+        if record["status"] == "ok":
+            return
+        if record["record"] == "result":
+            self.systems[work.system].renew_pool()
+        text = telling_line(record["errors"])
+        shown.note(f"{work.name}: {record['status']}; not run again: {text}")
+
+    def _record_of(self, work, number):
+        return (self._limit if isinstance(work, limits.Limit) else self._cell)(work, number)
+
+    def _cell(self, cell, number):
+        system = self.systems[cell.system]
+        directory = system.fresh_directory()
+        own = {**system.environment(cell.ranks), **outside.variables(cell.parameters, directory)}
+
+        def run(words, reader=reader_of(cell), place=directory):
+            return self._run(words, own, system.mpi, cell.ranks, place, number, reader)
+
+        if "reads_after" in cell.parameters:
+            found = self._in_two(system, cell, directory, run)
+        else:
+            found = run(system.words(cell, directory))
+            about = reads.of(system.given)
+            found |= {"reads": {**about, "how": ""}} if about else {}
+        shutil.rmtree(directory, ignore_errors=True)
+        system.after_cell()
+        return {
+            "record": "result",
+            **found,
+            "cell": cell.key,
+            "system": cell.system,
+            "kernel": cell.kernel,
+            "ranks": cell.ranks,
+            "pool_bytes": system.pool_bytes(),
+        }
+
+    def _in_two(self, system, cell, directory, run):
+        """A cell whose reads meet no cache: a command writes, a later one reads."""
+        write, between, read = run(system.words(cell, directory, "write")), None, None
+        step = system.between(cell, directory) if write["status"] == "ok" else None
+        if step is not None:
+            what, words = step
+            # An unmount must not find a working directory in its way.
+            between = (what, run(words, *([nothing, "/"] if what == "remount" else [])))
+        if write["status"] == "ok" and (between is None or between[1]["status"] == "ok"):
+            read = run(system.words(cell, directory, "read"))
+        return reads.joined(write, between, read, system.given)
+
+    def _limit(self, limit, number):
+        own = self.systems[(*limit.systems, *limit.drains)[0]].environment(limit.ranks)
+        place = self.memory if limit.kind == "network" else limit.medium
+        with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=place) as directory:
+            words = limit.words(directory)
+            found = self._run(
+                *(words, own, limit.mpi, limit.ranks, directory, number, limit.reader)
+            )
+        return {
+            "record": "limit",
+            **found,
+            "limit": limit.key,
+            "kind": limit.kind,
+            "tool": limit.tool,
+            "medium": limit.medium,
+            "systems": list(limit.systems),
+            "drains": list(limit.drains),
+            "ranks": limit.ranks,
+            "transfer_bytes": limit.transfer,
+        }
+
+    def _run(self, words, own, mpi, ranks, directory, number, reader=None):
+        """What records of both kinds have in common. reader: of the output, else a kernel's."""
+        started = store.now()
+        outcome = launch.run(
+            words, self._environment(mpi, own), directory, self.matrix["timeout_s"]
+        )
+        try:
+            output = (reader or kernel_output)(outcome.output)
+        except outside.Unreadable as error:
+            output = None
+            outcome.errors += f"\noutput not understood: {error}\n{outcome.output[-TAIL:]}"
+        if reader is None and output is not None and output["ranks"] != ranks:
+            outcome.errors = (
+                f"the launcher started jobs of {output['ranks']} ranks and not one of {ranks}; use "
+                f"that of {mpi}, or name its MPI as mpi in the system\n{outcome.errors}"
+            )
+            output = None
+        return {
+            "schema": SCHEMA,
+            "run": self.id,
+            "round": number,
+            "warmup": number < self.before_figures,
+            "started": started,
+            "status": status_of(outcome, output),
+            "wall_s": round(outcome.wall_s, 6),
+            "exit_code": outcome.code,
+            "command": words,
+            "environment": own,
+            "output": output,
+            "errors": errors_of(outcome, output, self.matrix["timeout_s"]),
+            **ends_of(outcome, output),
+            "shared_bytes": outcome.shared_bytes,
+        }
+
+    def _environment(self, mpi, own):
+        left = {}
+        # The directory is one of this node; the ranks of a launcher may lie on others.
+        if mpi == "openmpi" and not self.matrix.get("launcher"):
+            left = {
+                "OMPI_MCA_btl_vader_backing_directory": self.memory,
+                "OMPI_MCA_orte_tmpdir_base": self.memory,
+            }
+        return {**systems_module.base_environment(), **left, **own}
+
+
+def kernel_output(text):
+    """The kernel's JSON object: the last line that is one."""
+    for line in reversed(text.split("\n")):
+        if line.startswith("{"):
+            try:
+                found = files.parse_json(line)
+            except ValueError:
+                continue
+            return found if isinstance(found, dict) and "accesses" in found else None
+    return None
+
+
+def nothing(_text):
+    """The output of a command that measures nothing."""
+    return {"valid": True, "parameters": {"file_bytes": None, "cached_bytes": None}}
+
+
+def reader_of(cell):
+    """What makes an output from the text of a program of others; None for a kernel's."""
+    if cell.kind != "program":
+        return None
+    return lambda text: outside.output_of(cell.parameters["program"], text, cell.ranks)
+
+
+def status_of(outcome, output):
+    if outcome.code is None:
+        return "timeout"
+    if output is not None and not output["valid"]:
+        return "invalid"
+    return "ok" if outcome.code == 0 and output is not None else "failed"
+
+
+def ends_of(outcome, output):
+    """Seconds before MPI was ready and after the figures were printed; none of a program."""
+    if output is None or "started_s" not in output:
+        return {}
+    return {
+        "startup_s": round(output["started_s"] - outcome.started_s, 6),
+        "finalize_s": round(outcome.ended_s - output["finished_s"], 6),
+    }
+
+
+def errors_of(outcome, output, timeout_s):
+    if outcome.code is None:
+        return f"still running after {timeout_s:g} s, then ended\n{outcome.errors[-TAIL:]}"
+    if outcome.code == 0 and output is None:
+        printed = (
+            f"it printed: {outcome.output[-TAIL:]}" if outcome.output else "it printed nothing"
+        )
+        return f"exit code 0 without figures; {printed}\n{outcome.errors[-TAIL:]}"
+    return outcome.errors[-TAIL:]
