@@ -7,7 +7,7 @@
 #include "base/saved_failure.h"
 #include "cairn/checkpoint.h"
 #include "capi/context/context.h"
-#include "capi/core/settings.h"
+#include "base/settings.h"
 #include "checkpoint/redundancy/partner_copy.h"
 
 using cairn::fail;
@@ -29,7 +29,7 @@ struct NodeDomain {
 
 // By default two pools of one host are in one domain.
 Result<std::string> own_domain() {
-  CAIRN_TRY_ASSIGN(settings, capi::Settings::load());
+  CAIRN_TRY_ASSIGN(settings, cairn::Settings::load());
   std::string domain = settings.value(domain_key);
   if (domain.empty()) {
     char host[ckpt::most_domain_bytes + 1] = "";

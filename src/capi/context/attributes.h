@@ -12,7 +12,8 @@
 
 namespace cairn::capi {
 
-// As records hold them. EINVAL: a type, a key, or a key twice; EFAULT; E2BIG: more than 64 KiB.
+// Encodes attributes as records hold them. EINVAL: a type, a key, or a key twice; EFAULT; E2BIG:
+// more than 64 KiB.
 Result<std::vector<uint8_t>> encode_attributes(const cairn_attribute* attributes, uint32_t count);
 
 // Attributes of a record, for a caller. It owns all that they point to.

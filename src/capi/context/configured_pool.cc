@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "capi/core/settings.h"
+#include "base/settings.h"
 #include "media/own_place.h"
 
 namespace cairn::capi {

@@ -17,8 +17,8 @@ class ExitWatch {
   };
   enum Reason : uint32_t { none = 0, signal = 1, time = 2, halt_file = 3 };
 
-  // With signals, SIGTERM, SIGUSR1 and SIGUSR2 no longer end the process; handlers that the program
-  // has are called, too.
+  // If signals are watched, SIGTERM, SIGUSR1 and SIGUSR2 no longer end the process; handlers that
+  // the program has are called, too.
   explicit ExitWatch(Options options);
 
   // `needed_ns`: how long what is still to be done takes.

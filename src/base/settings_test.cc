@@ -1,8 +1,8 @@
-#include "capi/core/settings.h"
+#include "base/settings.h"
 
 #include <gtest/gtest.h>
 
-namespace cairn::capi {
+namespace cairn {
 namespace {
 
 using Found = std::map<std::string, std::string>;
@@ -52,4 +52,4 @@ TEST(Settings, WhatIsNotReadIsNotOverlooked) {
 }
 
 }  // namespace
-}  // namespace cairn::capi
+}  // namespace cairn

@@ -1,4 +1,4 @@
-#include "capi/core/settings.h"
+#include "base/settings.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "base/bounded_file.h"
 #include "base/lines.h"
 
-namespace cairn::capi {
+namespace cairn {
 namespace {
 
 constexpr size_t most_bytes = size_t{64} << 10;
@@ -189,4 +189,4 @@ std::string Settings::origin(const std::string& key) const {
   return found == settings_.end() ? "default" : found->second.origin;
 }
 
-}  // namespace cairn::capi
+}  // namespace cairn

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace cairn::capi {
+namespace cairn {
 
 // Calls visit(key, value, line) for each value of a configuration file; keys below others are
 // joined by dots. It reads what such files need of YAML: keys, nesting, comments, plain and quoted
@@ -41,4 +41,4 @@ class Settings {
   std::map<std::string, Setting> settings_;
 };
 
-}  // namespace cairn::capi
+}  // namespace cairn
