@@ -184,6 +184,32 @@ std::string Settings::value(const std::string& key) const {
   return found == settings_.end() ? "" : found->second.value;
 }
 
+Result<uint64_t> Settings::bytes(const std::string& key) const {
+  const std::string text = value(key);
+  if (text.empty() || text == "auto") return uint64_t{0};
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (unit == "%")
+    return fail(ENOSYS,
+                "%s (%s): '%s': libcairn reads bytes with a unit only (512M); create the pool with "
+                "`cairn pool create`",
+                key.c_str(), origin(key).c_str(), text.c_str());
+  const std::string letters = "KMGTP";
+  const size_t power = unit.empty() ? std::string::npos : letters.find(unit[0]);
+  const std::string rest = unit.empty() ? "" : unit.substr(power == std::string::npos ? 0 : 1);
+  const double base = rest == "B" && power != std::string::npos ? 1000 : 1024;
+  double size = number;
+  for (size_t i = 0; power != std::string::npos && i <= power; ++i) size *= base;
+  const bool has_unit = rest.empty() || rest == "B" || rest == "IB";
+  if (end == text.c_str() || !has_unit || size < 1 || size > 9e18)
+    return fail(EINVAL, "%s (%s): invalid size '%s': expected 512M, 10GiB or auto", key.c_str(),
+                origin(key).c_str(), text.c_str());
+  return static_cast<uint64_t>(size);
+}
+
 std::string Settings::origin(const std::string& key) const {
   const auto found = settings_.find(key);
   return found == settings_.end() ? "default" : found->second.origin;

@@ -2,6 +2,7 @@
 // command reads them (docs/user/configuration.md).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -26,6 +27,9 @@ class Settings {
 
   // "" if nothing sets it.
   [[nodiscard]] std::string value(const std::string& key) const;
+  // Returns a size, such as 512M, 10GiB or 2GB; 0: it is not set, or "auto". EINVAL. ENOSYS: it is
+  // a percentage, which only the command reads.
+  [[nodiscard]] Result<uint64_t> bytes(const std::string& key) const;
   // Returns the source of a setting (a file, a variable), for messages.
   [[nodiscard]] std::string origin(const std::string& key) const;
 

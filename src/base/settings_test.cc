@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace cairn {
 namespace {
 
@@ -49,6 +51,26 @@ TEST(Settings, WhatIsNotReadIsNotOverlooked) {
     EXPECT_EQ(parse(text).code(), ENOSYS) << text;
     EXPECT_NE(std::string(last_detail()).find("line "), std::string::npos) << last_detail();
   }
+}
+
+Result<uint64_t> bytes_of(const char* text) {
+  setenv("CAIRN_POOL_SIZE", text, 1);
+  const auto settings = Settings::load();
+  unsetenv("CAIRN_POOL_SIZE");
+  if (!settings.ok()) return settings.status();
+  return settings->bytes("pool.size");
+}
+
+TEST(Settings, SizesHaveUnits) {
+  EXPECT_EQ(*bytes_of("512M"), uint64_t{512} << 20);
+  EXPECT_EQ(*bytes_of("10GiB"), uint64_t{10} << 30);
+  EXPECT_EQ(*bytes_of("2gb"), uint64_t{2'000'000'000});
+  EXPECT_EQ(*bytes_of("auto"), 0U);
+  EXPECT_EQ(bytes_of("50%").code(), ENOSYS) << "only the command knows of what";
+  for (const char* const text : {"large", "0", "-1M", "5X"})
+    EXPECT_EQ(bytes_of(text).code(), EINVAL) << text;
+  EXPECT_NE(std::string(last_detail()).find("pool.size (CAIRN_POOL_SIZE)"), std::string::npos)
+      << last_detail();
 }
 
 }  // namespace
