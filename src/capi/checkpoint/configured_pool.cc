@@ -1,11 +1,9 @@
-#include "capi/context/configured_pool.h"
+#include "capi/checkpoint/configured_pool.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -52,34 +50,6 @@ Result<std::string> configured_path(const Settings& settings) {
   return place + "/" + name;
 }
 
-// 512M, 10GiB, 2GB; 0: auto.
-Result<uint64_t> configured_size(const Settings& settings) {
-  const std::string text = settings.value("pool.size");
-  const std::string origin = settings.origin("pool.size");
-  if (text.empty() || text == "auto") return uint64_t{0};
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  std::transform(unit.begin(), unit.end(), unit.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  if (unit == "%")
-    return fail(ENOSYS,
-                "pool.size (%s): '%s': libcairn reads bytes with a unit only (512M); create the "
-                "pool with `cairn pool create`",
-                origin.c_str(), text.c_str());
-  const std::string letters = "KMGTP";
-  const size_t power = unit.empty() ? std::string::npos : letters.find(unit[0]);
-  const std::string rest = unit.empty() ? "" : unit.substr(power == std::string::npos ? 0 : 1);
-  const double base = rest == "B" && power != std::string::npos ? 1000 : 1024;
-  double bytes = number;
-  for (size_t i = 0; power != std::string::npos && i <= power; ++i) bytes *= base;
-  const bool has_unit = rest.empty() || rest == "B" || rest == "IB";
-  if (end == text.c_str() || !has_unit || bytes < 1 || bytes > 9e18)
-    return fail(EINVAL, "pool.size (%s): invalid size '%s': expected 512M, 10GiB or auto",
-                origin.c_str(), text.c_str());
-  return static_cast<uint64_t>(bytes);
-}
-
 }  // namespace
 
 Result<cairn_pool*> attach_configured_pool(bool creates) {
@@ -110,7 +80,7 @@ Result<cairn_pool*> attach_configured_pool(bool creates) {
       return pool;
     }
     if (result != -ENOENT || !creates) break;
-    CAIRN_TRY_ASSIGN(size, configured_size(settings));
+    CAIRN_TRY_ASSIGN(size, settings.bytes("pool.size"));
     cairn_pool_options options{};
     options.struct_size = sizeof options;
     options.size = size;

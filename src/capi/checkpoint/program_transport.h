@@ -1,29 +1,25 @@
-// TransportExchange carries the messages of a checkpoint run between its nodes through the
-// program's MPI.
+// ProgramTransport carries the messages of a checkpoint run through the program's MPI.
 #pragma once
 
 #include <array>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "cairn/adapter/transport.h"
-#include "checkpoint/run/exchange.h"
+#include "checkpoint/run/run_transport.h"
 
 namespace cairn::capi {
 
-class TransportExchange final : public checkpoint::Exchange {
+class ProgramTransport final : public checkpoint::RunTransport {
  public:
-  // Collective. `node`: null if this process has no pool. Negative errno.
-  int join(int communicator, const cairn_node* node);
-  // Collective. An exchange that is not left stays in the MPI until MPI_Finalize, and its memory
-  // with it.
-  void leave();
+  // `pool`: null if this process has none.
+  ProgramTransport(int communicator, cairn_pool* pool) : communicator_(communicator), pool_(pool) {}
 
-  [[nodiscard]] cairn_transport* transport() const { return transport_; }
-  [[nodiscard]] const cairn_transport_info& info() const { return info_; }
-  // Of this node, ascending.
-  [[nodiscard]] std::vector<uint32_t> own_ranks() const;
+  Status join(bool has_pool) override;
+  void leave() override;
+  [[nodiscard]] uint32_t rank() const override { return info_.rank; }
+  [[nodiscard]] uint32_t ranks() const override { return info_.ranks; }
+  [[nodiscard]] std::vector<uint32_t> own_ranks() const override;
+  Status broadcast(void* bytes, size_t size) override;
 
   [[nodiscard]] uint32_t node() const override { return info_.node; }
   [[nodiscard]] uint32_t nodes() const override { return info_.nodes; }
@@ -47,18 +43,12 @@ class TransportExchange final : public checkpoint::Exchange {
   };
   static size_t answer(void* context, const void* question, size_t size, void* reply);
 
+  const int communicator_;
+  cairn_pool* const pool_;
   cairn_transport* transport_ = nullptr;
   cairn_transport_info info_{};
   Serve serve_;
   std::array<Gather, CAIRN_TRANSPORT_CHANNELS> gathers_;
 };
-
-// Collective over all ranks of all nodes: the uuid of the set `name`. It is that which a pool says
-// already, or else that which a leader found in lower, or else `fresh`. EUCLEAN: two pools have
-// different sets of this name, or two leaders found different ones.
-Result<checkpoint::Uuid> agree_on_set(checkpoint::Exchange* exchange, bool is_leader,
-                                      file::FileSystem& fs, const std::string& name,
-                                      const std::optional<checkpoint::Uuid>& in_lower,
-                                      const checkpoint::Uuid& fresh);
 
 }  // namespace cairn::capi

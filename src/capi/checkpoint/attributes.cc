@@ -1,4 +1,4 @@
-#include "capi/context/attributes.h"
+#include "capi/checkpoint/attributes.h"
 
 #include <algorithm>
 #include <cstring>
