@@ -22,7 +22,7 @@ BUDGET = {
     "adapters/mpiio": 1.1,
     "adapters/posix": 2.5,
     "cli": 0.5,
-    "src/capi": 21.4,
+    "src/capi": 2.4,
     "src/cluster": 17.5,
     "src/pool": 0.3,
     "src/tier": 0.3,

@@ -15,11 +15,9 @@ import house
 from order import allowed
 
 # Each use against the order of rooms that is left: "ROOM -> ROOM".
-UPWARD = {"src/capi/context -> src/capi/checkpoint"}
+UPWARD = set()
 # Folder: the units of each cycle of uses inside it that is left.
-KNOTS = {
-    "src/capi/checkpoint": ["drop look", "background levels lower_copies partner"],
-}
+KNOTS = {}
 
 # Our names: those of the C library and of the C++ runtime that an adapter defines in their place
 # are the library's for everybody who calls them.

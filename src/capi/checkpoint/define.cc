@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "cairn/checkpoint.h"
-#include "capi/context/context.h"
+#include "capi/checkpoint/handle.h"
 #include "checkpoint/record/text.h"
-#include "checkpoint/write/space_check.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -102,28 +101,34 @@ Result<ckpt::Definition> make_definition(const cairn_array& array,
   return definition;
 }
 
-Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array* array,
-              const cairn_distribution* distribution, const cairn_definition* more) {
-  cairn::clear_detail();
+}  // namespace
+
+Result<ckpt::ArrayPlace> cairn::capi::place_of(const cairn_array* given) {
+  CAIRN_TRY_ASSIGN(array, copy_in(given, "array"));
+  CAIRN_TRY_ASSIGN(shape, shape_of(array, nullptr));
+  CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
+  return ckpt::ArrayPlace{view, static_cast<uint8_t*>(array.base)};
+}
+
+Status cairn::capi::define(cairn_checkpoint* checkpoint, const char* name, const cairn_array* array,
+                           const cairn_distribution* distribution, const cairn_definition* more,
+                           bool in_collected) {
+  clear_detail();
   CAIRN_TRY(check_given(checkpoint, "checkpoint"));
   CAIRN_TRY(check_given(name, "the variable's name"));
   CAIRN_TRY(check_given(array, "array"));
-  CAIRN_TRY_ASSIGN(its_array, cairn::capi::copy_in(array, "array"));
-  CAIRN_TRY_ASSIGN(its_distribution, cairn::capi::copy_in(distribution, "distribution"));
+  CAIRN_TRY_ASSIGN(its_array, copy_in(array, "array"));
+  CAIRN_TRY_ASSIGN(its_distribution, copy_in(distribution, "distribution"));
   if (distribution == nullptr) its_distribution.kind = CAIRN_REPLICATED;
-  CAIRN_TRY_ASSIGN(its_more, cairn::capi::copy_in(more, "definition"));
+  CAIRN_TRY_ASSIGN(its_more, copy_in(more, "definition"));
   CAIRN_TRY(ckpt::check_name(name, "variable"));
   auto definition = make_definition(its_array, its_distribution, its_more);
   if (!definition.ok())
     return annotate(definition.status(), "variable '%s'", ckpt::shown_text(name).c_str());
   CAIRN_TRY(ckpt::check_definition(name, &*definition));
-  CAIRN_TRY(checkpoint->check_space(name, *definition));
-  checkpoint->warn_of_room(name, *definition);
-  checkpoint->definitions.put(name, std::move(*definition));
-  return Status();
+  if (in_collected) return checkpoint->session.run()->define(name, std::move(*definition), true);
+  return checkpoint->session.define(name, std::move(*definition));
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -131,7 +136,7 @@ int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                             const cairn_array* array, const cairn_distribution* distribution,
                             const cairn_definition* more) {
   const WriteWindow window;
-  return code(define(checkpoint, name, array, distribution, more));
+  return code(cairn::capi::define(checkpoint, name, array, distribution, more, false));
 }
 
 int cairn_checkpoint_undefine(cairn_checkpoint* checkpoint, const char* name) {
@@ -139,7 +144,7 @@ int cairn_checkpoint_undefine(cairn_checkpoint* checkpoint, const char* name) {
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
   if (const Status given = check_given(name, "the variable's name"); !given.ok())
     return code(given);
-  return code(checkpoint->definitions.remove(name));
+  return code(checkpoint->session.undefine(name));
 }
 
 }  // extern "C"

@@ -1,10 +1,11 @@
 // C API: what is noted of versions and variables (include/cairn/checkpoint.h).
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cairn/checkpoint.h"
-#include "capi/context/context.h"
+#include "capi/checkpoint/handle.h"
 
 using cairn::fail;
 using cairn::Status;
@@ -75,7 +76,9 @@ int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint, const cairn_at
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
   auto encoded = cairn::capi::encode_attributes(attributes, count);
   if (!encoded.ok()) return code(encoded.status());
-  checkpoint->attributes = std::move(*encoded);
+  // A context that looks writes no version.
+  if (auto* const run = checkpoint->session.run(); run != nullptr)
+    run->set_attributes(std::move(*encoded));
   return 0;
 }
 
@@ -84,22 +87,14 @@ int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
   const WriteWindow window;
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
   if (visit == nullptr) return code(fail(EFAULT, "visit is NULL"));
-  // On several nodes collective, as read_var.
-  if (checkpoint->nodes) {
-    const Status settled = checkpoint->settle_on_nodes();
-    if (!settled.ok()) return code(settled);
-  }
-  const auto stored = checkpoint->begin_reading(version);
-  auto elements = stored.ok() ? ckpt::CountedLine::totals(*stored)
-                              : cairn::Result<std::vector<uint64_t>>(stored.status());
-  // Other hosts know how many elements their ranks have.
-  if (stored.ok() && !checkpoint->run && elements.code() == EHOSTDOWN)
-    elements = std::vector<uint64_t>((*stored)->contents().layout().variables(), UINT64_MAX);
-  if (const Status met = checkpoint->barrier_max_nodes(elements.status()); !met.ok())
-    return code(met);
-  const Variables variables((*stored)->contents(), *elements);
-  checkpoint->done_reading();
-  for (const cairn_checkpoint_variable& one : variables.all())
+  std::optional<Variables> variables;
+  const Status read = checkpoint->session.read([&](ckpt::VersionReader* reader) -> Status {
+    CAIRN_TRY_ASSIGN(elements, reader->count_all(cairn::capi::number_of(version)));
+    variables.emplace(reader->contents(), elements);
+    return Status();
+  });
+  if (!read.ok()) return code(read);
+  for (const cairn_checkpoint_variable& one : variables->all())
     if (const int result = visit(context, &one); result != 0) return result;
   return 0;
 }

@@ -1,13 +1,18 @@
-// C API: the life of a checkpoint context (include/cairn/checkpoint.h), and need().
+// C API: the life of a checkpoint context (include/cairn/checkpoint.h), need() and should_exit().
 #include "base/saved_failure.h"
-#include "cairn/checkpoint.h"
-#include "capi/context/context.h"
+#include "capi/checkpoint/handle.h"
+#include "capi/checkpoint/program_transport.h"
+#include "checkpoint/record/text.h"
+#include "checkpoint/store/set_record.h"
 
 using cairn::fail;
 using cairn::Status;
 using cairn::capi::check_flags;
 using cairn::capi::check_given;
+using cairn::capi::check_runs;
 using cairn::capi::code;
+using cairn::capi::fs_of;
+namespace ckpt = cairn::checkpoint;
 
 namespace {
 
@@ -29,6 +34,53 @@ Status check_options(const cairn_checkpoint_options& options) {
   return Status();
 }
 
+ckpt::SessionOptions options_of(const cairn_checkpoint_options& from) {
+  constexpr uint32_t default_keep = 2;
+  constexpr uint32_t default_attempts = 5;
+  const auto text_of = [](const char* text) { return std::string(text == nullptr ? "" : text); };
+  const auto has = [&](uint32_t flag) { return (from.flags & flag) != 0; };
+  ckpt::SessionOptions options;
+  options.member = {from.rank, from.ranks, text_of(from.job), from.timeout_ms};
+  options.exit = {has(CAIRN_CHECKPOINT_SIGNALS), from.end_time_ns, text_of(from.halt_file),
+                  from.exit_margin_ns, from.mtbf_ns};
+  options.lower = {
+      text_of(from.lower),
+      {from.lower_keep == 0 ? default_keep : from.lower_keep, has(CAIRN_CHECKPOINT_DROP_COPIES)},
+      has(CAIRN_CHECKPOINT_BACKGROUND),
+      from.lower_multiple};
+  options.retention = {from.keep == 0 ? default_keep : from.keep, from.keep_multiple,
+                       from.keep_period_ns};
+  options.code_version = text_of(from.code_version);
+  options.interval_ns = from.interval_ns;
+  options.max_attempts = from.max_attempts == 0 ? default_attempts : from.max_attempts;
+  options.block_bytes = from.block_size;
+  options.is_fresh = has(CAIRN_CHECKPOINT_FRESH);
+  options.wants_partners = has(CAIRN_CHECKPOINT_PARTNER);
+  options.is_cyclic = has(CAIRN_CHECKPOINT_CYCLIC);
+  return options;
+}
+
+Status open(cairn_checkpoint* context, const char* name, int communicator,
+            const cairn_checkpoint_options& options) {
+  const bool looks = (options.flags & CAIRN_CHECKPOINT_LOOK) != 0;
+  const bool has_communicator = communicator != CAIRN_NO_COMMUNICATOR;
+  if (looks && (has_communicator || options.ranks > 1))
+    return fail(EINVAL, "a context that looks is of one process");
+  Status own = ckpt::check_set_name(name);
+  if (own.ok()) own = context->pool.find(options.pool, !looks);
+  cairn_pool* const pool = context->pool.get();
+  if (looks) {
+    CAIRN_TRY(own);
+    return context->session.open_to_look(fs_of(pool), name);
+  }
+  if (own.ok()) own = fs_of(pool).pool.check_writable();
+  std::unique_ptr<ckpt::RunTransport> transport;
+  if (has_communicator)
+    transport = std::make_unique<cairn::capi::ProgramTransport>(communicator, pool);
+  return context->session.open(pool == nullptr ? nullptr : &fs_of(pool), name, std::move(transport),
+                               own);
+}
+
 }  // namespace
 
 extern "C" {
@@ -42,14 +94,8 @@ int cairn_checkpoint_init(const char* name, int communicator,
   const auto copied = cairn::capi::copy_in(options, "options");
   if (!copied.ok()) return code(copied.status());
   if (const Status known = check_options(*copied); !known.ok()) return code(known);
-  auto context = std::make_unique<cairn_checkpoint>();
-  context->options = *copied;
-  if (copied->code_version != nullptr) context->code_version = copied->code_version;
-  if (copied->lower != nullptr) context->lower = copied->lower;
-  context->exit_watch.emplace(cairn::capi::ExitWatch::Options{
-      (copied->flags & CAIRN_CHECKPOINT_SIGNALS) != 0, copied->end_time_ns,
-      copied->halt_file == nullptr ? "" : copied->halt_file});
-  if (const Status opened = context->open(name, communicator); !opened.ok()) {
+  auto context = std::make_unique<cairn_checkpoint>(options_of(*copied));
+  if (const Status opened = open(context.get(), name, communicator, *copied); !opened.ok()) {
     const cairn::SavedFailure saved(opened);
     context.reset();
     return code(annotate(saved.restored(), "checkpoint %s", name));
@@ -61,7 +107,7 @@ int cairn_checkpoint_init(const char* name, int communicator,
 int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint) {
   const WriteWindow window;
   if (checkpoint == nullptr) return 0;
-  const Status closed = checkpoint->close();
+  const Status closed = checkpoint->session.close();
   const cairn::SavedFailure saved(closed);
   delete checkpoint;
   return code(saved.restored());
@@ -69,11 +115,25 @@ int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint) {
 
 int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step) {
   const WriteWindow window;
-  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  const auto answer = checkpoint->due_vote->need(step);
-  if (!answer.ok()) return code(answer.status());
-  checkpoint->step = step;
-  return *answer ? 1 : 0;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  const auto is_due = checkpoint->session.run()->need(step);
+  return is_due.ok() ? *is_due : code(is_due.status());
+}
+
+int cairn_checkpoint_should_exit(cairn_checkpoint* checkpoint, cairn_checkpoint_outlook* outlook) {
+  const WriteWindow window;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  const auto seen = checkpoint->session.run()->look_ahead();
+  if (!seen.ok()) return code(seen.status());
+  cairn_checkpoint_outlook shown{};
+  shown.reason = seen->reason;
+  shown.signal = static_cast<uint32_t>(seen->signal);
+  shown.left_ns = seen->left_ns;
+  shown.cost_ns = seen->cost_ns;
+  shown.interval_ns = seen->interval_ns;
+  cairn::capi::copy_text(seen->text, shown.text);
+  cairn::capi::copy_out(shown, outlook);
+  return seen->reason == ckpt::ExitWatch::none ? 0 : 1;
 }
 
 }  // extern "C"

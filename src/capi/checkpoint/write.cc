@@ -1,12 +1,11 @@
 // C API: writing versions (include/cairn/checkpoint.h).
-#include "base/saved_failure.h"
-#include "cairn/checkpoint.h"
-#include "capi/context/context.h"
+#include "capi/checkpoint/handle.h"
 
 using cairn::fail;
-using cairn::Result;
 using cairn::Status;
 using cairn::capi::check_given;
+using cairn::capi::check_number;
+using cairn::capi::check_runs;
 using cairn::capi::code;
 namespace ckpt = cairn::checkpoint;
 
@@ -14,39 +13,31 @@ namespace {
 
 constexpr uint64_t ns_of_ms = 1'000'000;
 
-// Stages this rank's bytes; the sequence, though this rank may have failed.
-Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
-  if (version == CAIRN_CHECKPOINT_LATEST)
-    return fail(EINVAL, "CAIRN_CHECKPOINT_LATEST is not a number of a version");
-  CAIRN_TRY(checkpoint->check_may_write());
-  CAIRN_TRY(checkpoint->agree_on_contents());
-  ckpt::VersionFacts facts;
-  facts.number = version;
-  facts.step = checkpoint->step.value_or(version);
-  facts.code_version = checkpoint->code_version;
-  facts.attributes = checkpoint->attributes;
-  checkpoint->due_vote->note_version();
-  const uint64_t sequence =
-      checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
-  checkpoint->copy_when_committed(version);
-  return sequence;
+static_assert(CAIRN_LEVEL_STAGED == static_cast<uint32_t>(ckpt::VersionLevel::staged) &&
+              CAIRN_LEVEL_LOCAL == static_cast<uint32_t>(ckpt::VersionLevel::local) &&
+              CAIRN_LEVEL_PARTNER == static_cast<uint32_t>(ckpt::VersionLevel::partner) &&
+              CAIRN_LEVEL_GLOBAL == static_cast<uint32_t>(ckpt::VersionLevel::global));
+static_assert(CAIRN_SURVIVES_PROCESSES == ckpt::survives_processes &&
+              CAIRN_SURVIVES_POWER == ckpt::survives_power &&
+              CAIRN_SURVIVES_NODE == ckpt::survives_node &&
+              CAIRN_SURVIVES_POOLS == ckpt::survives_pools);
+
+cairn::Result<ckpt::VersionLevel> level_of(uint32_t level) {
+  if (level >= CAIRN_LEVEL_STAGED && level <= CAIRN_LEVEL_GLOBAL)
+    return static_cast<ckpt::VersionLevel>(level);
+  return fail(EOPNOTSUPP, "level %u: there are STAGED (1), LOCAL (2), PARTNER (3) and GLOBAL (4)",
+              level);
 }
 
-Status check_level(const cairn_checkpoint& checkpoint, uint32_t level) {
-  if (level == CAIRN_LEVEL_STAGED || level == CAIRN_LEVEL_LOCAL) return Status();
-  if (level == CAIRN_LEVEL_PARTNER) return checkpoint.check_partners();
-  if (level != CAIRN_LEVEL_GLOBAL)
-    return fail(EOPNOTSUPP, "level %u: there are STAGED (1), LOCAL (2), PARTNER (3) and GLOBAL (4)",
-                level);
-  if (checkpoint.lower.empty()) return fail(EINVAL, "level GLOBAL: options.lower is not set");
-  return Status();
-}
-
-// What a call returns, once the observer knows what it has learnt.
-int done(cairn_checkpoint* checkpoint, Status status) {
-  const cairn::SavedFailure saved(status);
-  checkpoint->tell_observer();
-  return code(saved.restored());
+cairn_checkpoint_progress shown(const ckpt::LevelProgress& progress) {
+  cairn_checkpoint_progress shown{};
+  shown.struct_size = sizeof shown;
+  shown.level = static_cast<uint32_t>(progress.level);
+  shown.survives = progress.survives;
+  shown.error = -progress.error;
+  shown.bytes = progress.bytes;
+  std::copy(progress.level_ns.begin(), progress.level_ns.end(), shown.level_ns);
+  return shown;
 }
 
 }  // namespace
@@ -56,75 +47,79 @@ extern "C" {
 int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
                             cairn_checkpoint_handle* handle) {
   const WriteWindow window;
-  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status given = check_given(handle, "handle"); !given.ok()) return code(given);
   *handle = 0;
-  const auto sequence = stage(checkpoint, version);
-  if (!sequence.ok()) return code(sequence.status());
-  *handle = *sequence;
-  checkpoint->tell_observer();
-  const Status own = checkpoint->writer->status();
-  if (own.ok()) return 0;
-  const std::string room = own.code() == ENOSPC ? "; " + checkpoint->shown_room() : std::string();
-  return code(fail(own.code(), "%s%s", checkpoint->writer->text().c_str(), room.c_str()));
+  if (const Status known = check_number(version); !known.ok()) return code(known);
+  return code(checkpoint->session.run()->stage(version, handle));
 }
 
 int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {
   const WriteWindow window;
-  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  const auto sequence = stage(checkpoint, version);
-  if (!sequence.ok()) return code(sequence.status());
-  if (const Status waited = checkpoint->writer->wait(*sequence, 0); !waited.ok())
-    return code(waited);
-  Status status = checkpoint->told(*sequence);
-  if (status.ok() && checkpoint->wants_partners() && checkpoint->can_have_partners()) {
-    checkpoint->tell_observer();
-    status = checkpoint->wait_for_partners(*sequence);
-  }
-  return done(checkpoint, status);
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  if (const Status known = check_number(version); !known.ok()) return code(known);
+  return code(checkpoint->session.run()->write(version));
+}
+
+int cairn_checkpoint_begin(cairn_checkpoint* checkpoint, int64_t version) {
+  const WriteWindow window;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  if (const Status known = check_number(version); !known.ok()) return code(known);
+  checkpoint->session.run()->begin_collecting(version);
+  return 0;
+}
+
+int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const char* name,
+                               const cairn_array* array, const cairn_distribution* distribution,
+                               const cairn_definition* more) {
+  const WriteWindow window;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  if (const Status given = check_given(name, "the variable's name"); !given.ok())
+    return code(given);
+  const Status begun = checkpoint->session.run()->check_collecting();
+  if (!begun.ok()) return code(begun);
+  return code(cairn::capi::define(checkpoint, name, array, distribution, more, true));
+}
+
+int cairn_checkpoint_commit(cairn_checkpoint* checkpoint) {
+  const WriteWindow window;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  return code(checkpoint->session.run()->commit_collected());
 }
 
 int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, cairn_checkpoint_progress* progress) {
   const WriteWindow window;
-  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  if (const Status known = check_level(*checkpoint, level); !known.ok()) return code(known);
-  const auto is_decided = checkpoint->writer->test(handle);
-  if (!is_decided.ok()) return code(is_decided.status());
-  if (checkpoint->writer->outcome(handle) == nullptr)
-    return code(fail(ENOENT, "this version is too old to be known"));
-  checkpoint->tell_observer();
-  cairn::capi::copy_out(checkpoint->progress_of(handle, *is_decided), progress);
-  if (level == CAIRN_LEVEL_STAGED) return 1;
-  if (!*is_decided) return 0;
-  const Status told = checkpoint->told(handle);
-  if (!told.ok()) return code(told);
-  if (level == CAIRN_LEVEL_PARTNER) return checkpoint->has_partners(handle) ? 1 : 0;
-  if (level == CAIRN_LEVEL_LOCAL || checkpoint->is_global(handle)) return 1;
-  const Status copied = checkpoint->told_of_copy(handle);
-  return copied.ok() ? 0 : code(copied);
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  const auto known = level_of(level);
+  if (!known.ok()) return code(known.status());
+  std::optional<ckpt::LevelProgress> seen;
+  const auto is_there = checkpoint->session.run()->test(handle, *known, &seen);
+  if (seen) cairn::capi::copy_out(shown(*seen), progress);
+  return is_there.ok() ? *is_there : code(is_there.status());
 }
 
 int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, uint32_t timeout_ms) {
   const WriteWindow window;
-  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  if (const Status known = check_level(*checkpoint, level); !known.ok()) return code(known);
-  if (level == CAIRN_LEVEL_STAGED) {
-    const auto tested = checkpoint->writer->test(handle);
-    return tested.ok() ? 0 : code(tested.status());
-  }
-  // The others are collective: a rank that left here would leave them waiting.
-  const uint64_t timeout_ns = level == CAIRN_LEVEL_LOCAL ? timeout_ms * ns_of_ms : 0;
-  const Status waited = checkpoint->writer->wait(handle, timeout_ns);
-  if (!waited.ok()) return code(waited);
-  Status status = checkpoint->told(handle);
-  if (status.ok() && level == CAIRN_LEVEL_PARTNER) {
-    checkpoint->tell_observer();
-    status = checkpoint->wait_for_partners(handle);
-  }
-  if (status.ok() && level == CAIRN_LEVEL_GLOBAL) status = checkpoint->wait_for_global(handle);
-  return done(checkpoint, status);
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  const auto known = level_of(level);
+  if (!known.ok()) return code(known.status());
+  return code(checkpoint->session.run()->wait(handle, *known, timeout_ms * ns_of_ms));
+}
+
+int cairn_checkpoint_observe(cairn_checkpoint* checkpoint, cairn_checkpoint_observer observer,
+                             void* context) {
+  const WriteWindow window;
+  if (const Status runs = check_runs(checkpoint); !runs.ok()) return code(runs);
+  ckpt::LevelObserver::Callback callback;
+  if (observer != nullptr)
+    callback = [=](uint64_t handle, int64_t version, const ckpt::LevelProgress& progress) {
+      const cairn_checkpoint_progress told = shown(progress);
+      observer(context, handle, version, &told);
+    };
+  checkpoint->session.run()->observe(std::move(callback));
+  return 0;
 }
 
 }  // extern "C"

@@ -72,4 +72,15 @@ std::string shown_text(std::string_view text) {
   return text.size() > most ? shown + "..." : shown;
 }
 
+std::string shown_uuid(const uint8_t (&uuid)[16]) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < sizeof uuid; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits[uuid[i] >> 4];
+    text += digits[uuid[i] & 15];
+  }
+  return text;
+}
+
 }  // namespace cairn::checkpoint

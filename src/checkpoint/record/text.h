@@ -1,6 +1,7 @@
 // Texts of records: names of variables, aliases and keys of attributes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ Status check_name(std::string_view name, const char* what);
 
 // Returns the text as a message may hold it: unprintable bytes as \xNN, shortened if long.
 std::string shown_text(std::string_view text);
+
+// Returns a uuid in its usual form of 36 characters.
+std::string shown_uuid(const uint8_t (&uuid)[16]);
 
 }  // namespace cairn::checkpoint

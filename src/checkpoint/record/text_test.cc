@@ -25,5 +25,10 @@ TEST(Text, MessagesShowAnyBytes) {
   EXPECT_EQ(shown_text(std::string(100, 'a')).size(), 83U);
 }
 
+TEST(Text, AUuidIsShownInGroups) {
+  const uint8_t uuid[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98};
+  EXPECT_EQ(shown_uuid(uuid), "01234567-89ab-cdef-fedc-ba9800000000");
+}
+
 }  // namespace
 }  // namespace cairn::checkpoint

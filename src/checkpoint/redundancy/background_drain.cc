@@ -25,8 +25,6 @@ constexpr auto decision_pause = std::chrono::milliseconds(2);
 constexpr auto first_look = std::chrono::milliseconds(20);
 constexpr unsigned most_doublings = 8;  // some five seconds
 
-std::string name_of(const SetFile& set) { return {set.record().name, set.record().name_length}; }
-
 }  // namespace
 
 // Ends the threads before the process ends and destroys what they use.
@@ -234,7 +232,7 @@ Result<uint32_t> BackgroundDrain::drain(const DrainJob& job, bool* is_gone) {
   // The bytes stay from now on, whatever the run retires.
   const auto held = open_drained(set_, slot->get(), job.sequence);
   if (!held.ok()) return note_gone(held.status());
-  CAIRN_TRY_ASSIGN(lower, LowerSet::open(order_.directory, name_of(set_), true));
+  CAIRN_TRY_ASSIGN(lower, LowerSet::open(order_.directory, set_.name(), true));
   PartSource source;
   source.look = [&](bool) -> Result<PoolSight> { return PoolSight{&job.catalogue, job.used}; };
   source.open = [&]() -> Result<std::vector<DrainedPart>> {
@@ -252,7 +250,7 @@ Result<uint32_t> BackgroundDrain::drain(const DrainJob& job, bool* is_gone) {
 
 // Checks whether the last of the other hosts has completed the copy.
 void BackgroundDrain::look_for_others() {
-  const auto lower = LowerSet::open(order_.directory, name_of(set_), false);
+  const auto lower = LowerSet::open(order_.directory, set_.name(), false);
   if (!lower.ok()) return;
   auto slot = Slot::open(set_.fs(), incomplete_.slot);
   if (slot.ok()) {

@@ -26,6 +26,20 @@ Result<std::optional<SetUser>> find_user(const SetFile& set) {
   return std::optional<SetUser>();
 }
 
+Result<SetState> describe_set(file::FileSystem& fs, const std::string& name) {
+  SetState state;
+  const auto set = SetFile::open(fs, name);
+  if (set.code() == ENOENT) return set.status();
+  if (!set.ok()) {
+    state.why = last_detail();
+    return state;
+  }
+  state.created_ns = (*set)->record().created;
+  auto found = find_user(**set);
+  if (found.ok() && *found) state.user = std::move(**found);
+  return state;
+}
+
 Status check_unused(const SetFile& set) {
   CAIRN_TRY_ASSIGN(user, find_user(set));
   if (!user) return Status();

@@ -19,6 +19,15 @@ struct SetUser {
 // Returns a process whose run uses the set now; no value if no run does.
 Result<std::optional<SetUser>> find_user(const SetFile& set);
 
+// A set of a pool, as tools list it.
+struct SetState {
+  std::string why;          // what is damaged; empty: nothing is
+  uint64_t created_ns = 0;  // since 1970
+  SetUser user;             // of a run that uses it; pid 0: none does
+};
+// Describes a set. ENOENT: it was removed meanwhile, or is not a set yet.
+Result<SetState> describe_set(file::FileSystem& fs, const std::string& name);
+
 // Returns EBUSY if a run uses the set; the text names a process.
 Status check_unused(const SetFile& set);
 

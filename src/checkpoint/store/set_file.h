@@ -33,6 +33,7 @@ class SetFile {
   // Returns the directory of the set's files.
   [[nodiscard]] uint64_t directory() const { return directory_; }
   [[nodiscard]] const SetRecord& record() const { return record_; }
+  [[nodiscard]] std::string name() const { return {record_.name, record_.name_length}; }
   // Returns false if the name refers to another file: the set was removed, or made anew.
   [[nodiscard]] Result<bool> is_named() const;
   // Returns the newest version that was committed here; 0: unknown.

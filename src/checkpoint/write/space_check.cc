@@ -1,8 +1,12 @@
 #include "checkpoint/write/space_check.h"
 
+#include <algorithm>
 #include <cstdio>
 
+#include "checkpoint/record/text.h"
+#include "file/inode/reclaim.h"
 #include "format/layout.h"
+#include "pool/space/space.h"
 
 namespace cairn::checkpoint {
 
@@ -61,6 +65,33 @@ std::string shown_bytes(uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, bytes < step ? "%.0f %s" : "%.1f %s", value, unit);
   return text;
+}
+
+void warn_of_space(const pool::Pool& pool, const std::string& variable, const LoopNeeds& needs) {
+  const uint32_t versions = needs.keep + (needs.copies_in_background ? 2 : 1);
+  const uint64_t there = bytes_of_pool(pool);
+  if (needs.bytes <= there / versions) return;
+  fail(ENOSPC,
+       "warning: variable '%s': a version takes %s of this host if its %u ranks define as much as "
+       "this one; checkpoints in a loop need room for %u versions (options.keep is %u), and the "
+       "pool %s has %s; make it larger (cairn pool grow), or keep fewer versions",
+       shown_text(variable).c_str(), shown_bytes(needs.bytes).c_str(), needs.ranks, versions,
+       needs.keep, pool.path.c_str(), shown_bytes(there).c_str())
+      .ignore();
+}
+
+std::string shown_space(file::FileSystem& fs, uint64_t bytes, bool has_counted, uint32_t keep) {
+  // Space that unlink and truncate left behind counts as free.
+  if (!fs.pool.read_only) file::reclaim_withheld(fs);
+  const pool::Usage usage = pool::usage(fs.pool);
+  const uint64_t taken = usage.usable - std::min(usage.free, usage.usable);
+  const uint64_t used = taken - std::min(file::count_withheld(fs), taken);
+  return "a version takes " + shown_bytes(bytes) + " of this host's pool " + fs.pool.path +
+         (has_counted ? ", and more for what each rank counts" : "") + "; it has " +
+         shown_bytes(usage.usable * format::block_size) + ", " +
+         shown_bytes((usage.usable - used) * format::block_size) +
+         " of them free, and options.keep is " + std::to_string(keep) +
+         ": make it larger (cairn pool grow), or keep fewer versions";
 }
 
 }  // namespace cairn::checkpoint

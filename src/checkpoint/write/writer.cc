@@ -1,5 +1,6 @@
 #include "checkpoint/write/writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -327,6 +328,23 @@ std::string Writer::shown(const Outcome& outcome) {
   return "version " + std::to_string(outcome.number) + ": rank " + std::to_string(outcome.rank) +
          ": " + strerror(outcome.error) + "; the versions before it stay" +
          (outcome.text.empty() ? "" : ": ") + outcome.text;
+}
+
+Status Writer::wait_for_last() {
+  return sequence_ == run_.last_sequence() ? Status() : wait(sequence_, 0);
+}
+
+uint64_t Writer::recent_cost_ns() const {
+  constexpr int looks = 3;
+  uint64_t most = 0;
+  uint64_t sequence = sequence_;
+  for (int i = 0; i < looks && sequence != 0; ++i, --sequence) {
+    const Outcome* const its = outcome(sequence);
+    if (its == nullptr) break;
+    if (its->is_committed && its->local_ns > its->begun_ns)
+      most = std::max(most, its->local_ns - its->begun_ns);
+  }
+  return most;
 }
 
 }  // namespace cairn::checkpoint

@@ -77,10 +77,14 @@ class Writer {
   Result<bool> test(uint64_t sequence);
   // Waits until the version is decided. ETIMEDOUT. A timeout of 0 means without end.
   Status wait(uint64_t sequence, uint64_t timeout_ns);
+  // Waits until the last version of this run is decided, if it has one.
+  Status wait_for_last();
   // Returns true if any rank has decided on the version. Any thread may ask.
   [[nodiscard]] bool is_over(uint64_t sequence) const { return words_.is_over(sequence); }
   // Returns null if the version is not decided, or not known any more.
   [[nodiscard]] const Outcome* outcome(uint64_t sequence) const;
+  // Returns the longest time that one of the last three versions took to be committed; 0: unknown.
+  [[nodiscard]] uint64_t recent_cost_ns() const;
   // Returns why the version was aborted, or "".
   [[nodiscard]] static std::string shown(const Outcome& outcome);
 
