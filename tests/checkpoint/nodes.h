@@ -266,7 +266,7 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
   member.exchange = nodes == 1 ? nullptr : exchange;
   member.numbers = {exchange->node()};
   member.all_ranks = nodes;
-  CAIRN_TRY_ASSIGN(run, Run::begin(*set, member, [&] { return settle_set(*set, &slot_cache); }));
+  CAIRN_TRY_ASSIGN(run, Run::begin(*set, member, [&] { return prepare_set(*set, &slot_cache); }));
   CAIRN_TRY_ASSIGN(catalogue, Catalogue::read_manifests(*set, &slot_cache));
   PartServer server(&*set, &slot_cache, &catalogue);
   exchange->serve_with([&](const void* question, size_t size, void* answer) {

@@ -155,7 +155,7 @@ TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
     member.exchange = &exchange;
     member.numbers = {node};
     member.all_ranks = three_nodes;
-    const auto run = Run::begin(**set, member, [&] { return settle_set(**set, &slot_cache); });
+    const auto run = Run::begin(**set, member, [&] { return prepare_set(**set, &slot_cache); });
     ASSERT_TRUE(run.ok()) << last_detail();
     DueVote due_vote(&**run, 0);
     due_vote.proceed_with([&] { return node == 1 ? Status(EIO) : Status(); });

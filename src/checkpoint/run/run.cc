@@ -52,11 +52,11 @@ bool Run::is_gone(uint32_t rank) const {
 }
 
 Result<std::unique_ptr<Run>> Run::enter(SetFile& set, const RunMember& member,
-                                        const Settle& settle) {
+                                        const Prepare& prepare) {
   if (member.ranks == 0 || member.ranks > max_ranks_of_part || member.rank >= member.ranks)
     return fail(EINVAL, "rank %u of %u: at most %u ranks on a node", member.rank, member.ranks,
                 max_ranks_of_part);
-  std::unique_ptr<Run> run(new Run(set, member, settle));
+  std::unique_ptr<Run> run(new Run(set, member, prepare));
   CAIRN_TRY_ASSIGN(words, RunWords::find(set));
   run->words_ = words;
   // Ranks of the run before, in the same processes, may be about to leave.
@@ -72,8 +72,8 @@ Result<std::unique_ptr<Run>> Run::enter(SetFile& set, const RunMember& member,
 }
 
 Result<std::unique_ptr<Run>> Run::begin(SetFile& set, const RunMember& member,
-                                        const Settle& settle) {
-  CAIRN_TRY_ASSIGN(run, enter(set, member, settle));
+                                        const Prepare& prepare) {
+  CAIRN_TRY_ASSIGN(run, enter(set, member, prepare));
   CAIRN_TRY(run->wait());
   return run;
 }
@@ -142,16 +142,16 @@ Status Run::join() {
   pool().store(words_.member(member_.rank, RunWords::launcher), member_.launcher);
   pool().store(words_.member(member_.rank, RunWords::lane), seat->lock_word);
   is_member_ = true;
-  return settle_if_complete();
+  return prepare_if_complete();
 }
 
 // Starts the run when all ranks are there. Called under the lock.
-Status Run::settle_if_complete() {
+Status Run::prepare_if_complete() {
   persist::Word& state = words_.run(RunWords::state);
   if (state_of(state.load()) != RunState::assembling) return Status();
   for (uint32_t rank = 0; rank < member_.ranks; ++rank)
     if (words_.member(rank, RunWords::lane).load() == 0 || is_gone(rank)) return Status();
-  const auto last = settle_();
+  const auto last = prepare_();
   if (!last.ok()) {
     pool().store(state, word_of(RunState::failed, last.code()));
     return last.status();
@@ -184,7 +184,7 @@ Status Run::wait() {
       return fail(static_cast<int>(word >> 8), "another rank could not begin the run");
     if (!spin.pause()) continue;
     // The last rank to arrive may have been killed before it started the run.
-    CAIRN_TRY(locked([&] { return settle_if_complete(); }));
+    CAIRN_TRY(locked([&] { return prepare_if_complete(); }));
     if (coarse_monotonic_ns() > until &&
         state_of(words_.run(RunWords::state).load()) == RunState::assembling)
       return missing(ETIMEDOUT);

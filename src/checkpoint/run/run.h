@@ -30,16 +30,16 @@ class Run {
  public:
   // Performs the steps that are due between two runs, under the lock of the set, and returns the
   // greatest sequence ever used.
-  using Settle = std::function<Result<uint64_t>()>;
+  using Prepare = std::function<Result<uint64_t>()>;
 
   // Waits until all ranks are there. EBUSY: another run uses the set. ETIMEDOUT, EOWNERDEAD: ranks
-  // did not come, or were killed meanwhile. All ranks get the error with which `settle` fails.
+  // did not come, or were killed meanwhile. All ranks get the error with which `prepare` fails.
   static Result<std::unique_ptr<Run>> begin(SetFile& set, const RunMember& member,
-                                            const Settle& settle);
+                                            const Prepare& prepare);
   // The first half of begin(): enters this process. The caller then calls wait() until the run is
   // running.
   static Result<std::unique_ptr<Run>> enter(SetFile& set, const RunMember& member,
-                                            const Settle& settle);
+                                            const Prepare& prepare);
   Status wait();
 
   ~Run();
@@ -109,10 +109,10 @@ class Run {
   Status end(const std::function<Status()>& clean);
 
  private:
-  Run(SetFile& set, const RunMember& member, const Settle& settle)
-      : set_(set), member_(member), settle_(settle) {}
+  Run(SetFile& set, const RunMember& member, const Prepare& prepare)
+      : set_(set), member_(member), prepare_(prepare) {}
   Status join();
-  Status settle_if_complete();
+  Status prepare_if_complete();
   Status check_others() const;
   void clear();
   Status missing(int error) const;
@@ -128,7 +128,7 @@ class Run {
   SetFile& set_;
   RunWords words_;
   RunMember member_;
-  Settle settle_;
+  Prepare prepare_;
   uint64_t meetings_ = 0;
   uint64_t last_sequence_ = 0;
   bool is_member_ = false;

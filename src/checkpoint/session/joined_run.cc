@@ -48,7 +48,7 @@ Status JoinedRun::enter(const JoinOrder& order, Uuid uuid) {
   }
   CAIRN_TRY(view_.open_or_make(*order.fs, order.set, uuid));
   CAIRN_TRY_ASSIGN(entered, Run::enter(view_.set(), membership_->member(), [this] {
-                     return settle_set(view_.set(), view_.slot_cache());
+                     return prepare_set(view_.set(), view_.slot_cache());
                    }));
   run_ = std::move(entered);
   CAIRN_TRY_ASSIGN(is_named, view_.set().is_named());

@@ -74,15 +74,15 @@ void SessionRun::begin_writing(SkippedVersions in_lower) {
 
 Status SessionRun::close() {
   SavedFailure first;
-  bool is_settled = true;
+  bool is_decided = true;
   if (const uint64_t last = writer_->sequence(); last != run().last_sequence()) {
     first.keep(writer_->wait_for_last());
-    is_settled = first.ok();
-    if (is_settled && told_sequence_ < last) first.keep(result_of(last));
-    if (is_settled && partner_copies_->are_made()) first.keep(partner_copies_->copy_last());
+    is_decided = first.ok();
+    if (is_decided && told_sequence_ < last) first.keep(result_of(last));
+    if (is_decided && partner_copies_->are_made()) first.keep(partner_copies_->copy_last());
   }
   // On several nodes all ranks come, whatever they were told.
-  if (lower_copies_->has_directory() && (!has_nodes() || is_settled))
+  if (lower_copies_->has_directory() && (!has_nodes() || is_decided))
     first.keep(lower_copies_->copy_newest(first.ok()));
   lower_copies_->background().end();
   observer_->tell();
@@ -257,12 +257,12 @@ Status SessionRun::wait(uint64_t sequence, VersionLevel level, uint64_t timeout_
 
 // Before a restart, the last version is decided on all nodes, as a node that does not know yet
 // could not answer for its part.
-Status SessionRun::settle_on_nodes() {
+Status SessionRun::decide_on_nodes() {
   CAIRN_TRY(writer_->wait_for_last());
   return end_reading(Status());
 }
 
-Status SessionRun::begin_reading() { return has_nodes() ? settle_on_nodes() : Status(); }
+Status SessionRun::begin_reading() { return has_nodes() ? decide_on_nodes() : Status(); }
 
 Status SessionRun::end_reading(Status own) {
   if (!has_nodes()) return own;
@@ -272,14 +272,14 @@ Status SessionRun::end_reading(Status own) {
 }
 
 Result<std::optional<RestartReport>> SessionRun::test_restart(const VersionNumber& number) {
-  CAIRN_TRY(settle_on_nodes());
+  CAIRN_TRY(decide_on_nodes());
   CAIRN_TRY(agree_on_contents());
   return continuation_->test(number);
 }
 
 Result<RestartReport> SessionRun::restart(const VersionNumber& number,
                                           const Continuation::ReadOptions& options) {
-  CAIRN_TRY(settle_on_nodes());
+  CAIRN_TRY(decide_on_nodes());
   CAIRN_TRY(agree_on_contents());
   return continuation_->read(number, options);
 }

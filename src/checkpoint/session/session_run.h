@@ -102,7 +102,7 @@ class SessionRun {
   [[nodiscard]] Run& run() const { return *joined_.run(); }
   void begin_writing(SkippedVersions in_lower);
   Status agree_on_contents();
-  Status settle_on_nodes();
+  Status decide_on_nodes();
   Status check_level(VersionLevel level) const;
   Result<uint64_t> stage_version(int64_t number);
   Status finish(Status status);

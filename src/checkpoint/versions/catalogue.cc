@@ -361,7 +361,7 @@ Status remove_halves(const SetFile& set, const SetListing& listing) {
 
 }  // namespace
 
-Result<uint64_t> settle_set(const SetFile& set, SlotCache* slot_cache) {
+Result<uint64_t> prepare_set(const SetFile& set, SlotCache* slot_cache) {
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   CAIRN_TRY(remove_halves(set, listing));
   CAIRN_TRY_ASSIGN(catalogue, Catalogue::read_manifests(set, slot_cache));

@@ -121,7 +121,7 @@ class Catalogue {
 // Prepares a set for a run: removes half-made slots that were never decided, and makes durable that
 // free slots are free, which a killed process may not have done. Called under the set's lock.
 // Returns the greatest sequence of any manifest.
-Result<uint64_t> settle_set(const SetFile& set, SlotCache* slot_cache);
+Result<uint64_t> prepare_set(const SetFile& set, SlotCache* slot_cache);
 // Removes slots that hold no version and that no process reads, layouts that no version names, and
 // the file `agree`. Called under the set's lock, when no run is left.
 Status remove_unused(const SetFile& set, SlotCache* slot_cache);

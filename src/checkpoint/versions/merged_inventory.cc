@@ -99,9 +99,9 @@ class MergedInventory {
 
   Status join() {
     CAIRN_TRY(send_inventory());
-    Status settled;
-    if (run_.is_leader()) settled = settle_own();
-    CAIRN_TRY(agree(settled));
+    Status decided;
+    if (run_.is_leader()) decided = decide_own();
+    CAIRN_TRY(agree(decided));
     CAIRN_TRY(tell_adopted());
     std::vector<KnownVersion> versions = join_versions(nodes_, run_.node());
     CAIRN_TRY(tell_lacks(&versions));
@@ -138,7 +138,7 @@ class MergedInventory {
     CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(own.code()));
     if (!own.ok()) return fail(own.code(), "%s", text.c_str());
     return worst == 0 ? Status()
-                      : fail(static_cast<int>(worst), "another node cannot settle its versions: %s",
+                      : fail(static_cast<int>(worst), "another node cannot decide its versions: %s",
                              strerror(static_cast<int>(worst)));
   }
 
@@ -155,8 +155,8 @@ class MergedInventory {
     return Status();
   }
 
-  // Settles this node's parts that were prepared and never decided.
-  Status settle_own() {
+  // Decides this node's parts that were prepared and never decided.
+  Status decide_own() {
     const uint32_t own = run_.node();
     for (const InventoryPart& part : nodes_[own].parts) {
       if (part.is_committed) continue;

@@ -70,7 +70,7 @@ TEST(MergedInventory, NodesThatSayDifferentThingsHaveNoVersion) {
   EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 1)}, {part_of(5, 0, 1)}}), 0)[0].missing, "");
 }
 
-TEST(MergedInventory, APreparedPartIsSettledByOthers) {
+TEST(MergedInventory, APreparedPartIsDecidedByOthers) {
   const InventoryPart prepared = part_of(5, 0, 2, false);
   EXPECT_FALSE(find_committed(nodes_with({{prepared}, {}}), 0, prepared).has_value());
   EXPECT_FALSE(

@@ -91,7 +91,7 @@ Came commit(CountedExchange* exchange, uint32_t ranks, Status decided = Status()
         },
         &came.verdict);
     EXPECT_TRUE(is_over.ok());
-    if (*is_over) nodes.settle();
+    if (*is_over) nodes.end_commit();
   }
   EXPECT_FALSE(nodes.is_under_way());
   return came;
@@ -180,7 +180,7 @@ TEST(CommitNodes, ADecisionThatCouldNotBeStoredIsToldToAll) {
 }
 
 // A leader that fails to get a lock must still keep the verdict.
-TEST(CommitNodes, AVerdictStaysUntilItIsSettled) {
+TEST(CommitNodes, AVerdictStaysUntilTheCommitEnds) {
   for (const int error : {0, ENOSPC}) {
     CountedExchange exchange(3, 1, [error](uint32_t node, void* bytes, size_t size) {
       all_right(4)(node, bytes, size);
@@ -208,7 +208,7 @@ TEST(CommitNodes, AVerdictStaysUntilItIsSettled) {
     EXPECT_GT(judged, 2);
     EXPECT_EQ(decisions, 1);
     EXPECT_EQ(exchange.messages, 2U);
-    nodes.settle();
+    nodes.end_commit();
     EXPECT_FALSE(nodes.is_under_way());
   }
 }

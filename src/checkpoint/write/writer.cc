@@ -193,7 +193,7 @@ Status Writer::advance() {
   if (!is_over) return Status();
   return run_.locked([&] {
     publish(sequence, verdict);
-    nodes_.settle();
+    nodes_.end_commit();
     return Status();
   });
 }
