@@ -2,7 +2,7 @@
 
 Others may put a FIFO, an endless file or a link under such a name. A file is opened without waiting
 for anybody, judged by its descriptor, and read up to a bound. Other modules read only the package's
-own files and the kernel's (tests/house/bounded_reads_test.py).
+own files and the kernel's (tests/structure/bounded_reads_test.py).
 """
 
 import json

@@ -4,7 +4,7 @@
  * Hidden are characters that change how other ones are shown, or that nobody sees: controls (also
  * U+0080 to U+009F), separators of lines, what Unicode ignores by default (zero-width characters,
  * marks of direction, tags), and bytes that are not UTF-8. bench/python/cairn_bench/terminal.py has
- * the same table; tests/house/shown_values_test.py compares the two.
+ * the same table; tests/structure/shown_values_test.py compares the two.
  */
 #ifndef CAIRN_ADAPTER_PRINTABLE_H
 #define CAIRN_ADAPTER_PRINTABLE_H

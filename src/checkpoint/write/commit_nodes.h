@@ -52,8 +52,8 @@ class CommitNodes {
   // Starts the exchange. This node's part is durable, or contains its error.
   Status begin(const NodePrepared& own);
   // Makes progress without waiting. Returns true when the exchange is over, with the result in
-  // `verdict`, until end_commit(). After an error of the exchange all further calls return that error:
-  // a leader that sent another message would send it for another version.
+  // `verdict`, until end_commit(). After an error of the exchange all further calls return that
+  // error: a leader that sent another message would send it for another version.
   Result<bool> proceed(const Decide& decide, NodesVerdict* verdict);
   // Ends the exchange; the caller has acted on the verdict.
   void end_commit() { step_ = Step::none; }

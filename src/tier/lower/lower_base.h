@@ -1,7 +1,7 @@
 // lower_base() is the one way to a covered directory. Everything in lower is opened from the
 // descriptor that it returns, component by component and through no symbolic link (system.h), or
 // from a descriptor that was opened in that way. No other function uses a path of lower
-// (tests/house/paths_test.py).
+// (tests/structure/paths_test.py).
 #pragma once
 
 #include <fcntl.h>

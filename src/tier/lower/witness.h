@@ -1,5 +1,5 @@
 // Tells whether a file or directory in lower is the one that the pool remembers. All of tier/ and
-// cluster/ compare files here, and nowhere by hand (tests/house/witness_test.py).
+// cluster/ compare files here, and nowhere by hand (tests/structure/witness_test.py).
 //
 // Device and inode number do not suffice: a file system gives the number of a removed file to the
 // next one, and its owner sets size and mtime at will. Nobody sets the time of creation, nor the

@@ -1,7 +1,7 @@
 """HTML in which every value is escaped, unless it is HTML that fill() or joined() has made.
 
 The first argument of fill() is a literal of the code, so what a record says is never HTML.
-tests/house/shown_values_test.py holds all modules to that.
+tests/structure/shown_values_test.py holds all modules to that.
 """
 
 import html

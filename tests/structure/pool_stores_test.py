@@ -7,7 +7,7 @@ A line that looks like one and is none says so:  // not pool memory: REASON
 import pathlib
 import re
 
-import house
+import structure
 
 EXCUSE = re.compile(r"//\s*not pool memory:\s*\S")
 # (pattern, where it is looked for, what to do instead)
@@ -92,7 +92,7 @@ def check(name, source):
         return []
     problems = []
     original = source.split("\n")
-    lines = house.without_comments(source).split("\n")
+    lines = structure.without_comments(source).split("\n")
     for pattern, where, advice in RULES:
         if place.parts[0] not in where:
             continue
@@ -106,7 +106,7 @@ def check(name, source):
     return problems
 
 
-house.must_find(check, [(f"src/file/a.cc", f"  {line}\n") for line in [
+structure.must_find(check, [(f"src/file/a.cc", f"  {line}\n") for line in [
     "_mm_clwb(p);", "_mm_sfence();", "_mm256_stream_si256(p, v);", "__builtin_ia32_sfence();",
     'asm volatile("clwb %0" : "+m"(*p));', "pmem_persist(p, 8);", "msync(p, 4096, MS_SYNC);",
     "__atomic_store_n(&x, 1, __ATOMIC_RELEASE);", "__sync_fetch_and_add(&x, 1);",
@@ -116,7 +116,7 @@ house.must_find(check, [(f"src/file/a.cc", f"  {line}\n") for line in [
     "std::memcpy(region.base() + offset, source, size);", "region_->base()[7] = 1;",
     "*(region.base() + 4) = 0;",
 ]] + [("adapters/posix/a.cc", "_mm_sfence();\n")])
-house.must_accept(check, [
+structure.must_accept(check, [
     ("src/file/a.cc", "// never _mm_clwb here\nstd::memcpy(to, region.base() + offset, size);\n"),
     ("src/file/a.cc", "x = const_cast<char*>(s);  // not pool memory: an interface of libc\n"),
     ("src/persist/machine/x86_64.cc", "_mm_sfence();\n"),
@@ -126,7 +126,7 @@ house.must_accept(check, [
 ])
 
 found = []
-sources = [n for n in house.files(".h", ".cc", ".c", ".inc") if n.parts[0] in EVERYWHERE]
+sources = [n for n in structure.files(".h", ".cc", ".c", ".inc") if n.parts[0] in EVERYWHERE]
 for name in sources:
-    found += check(str(name), house.text(name))
-house.verdict(found, f"{len(sources)} files leave pool memory to persist")
+    found += check(str(name), structure.text(name))
+structure.verdict(found, f"{len(sources)} files leave pool memory to persist")

@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-import house
+import structure
 
 CODE = (".h", ".cc", ".c", ".inc", ".def")
 OTHER = (".hpp", ".f90", ".F90")
@@ -14,8 +14,8 @@ EVERYWHERE = {
     "bin", "boot", "build", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "run",
     "sbin", "scratch", "srv", "src", "sys", "tmp", "usr", "var"
 }
-TOP = house.ROOT.parts[1] if len(house.ROOT.parts) > 2 else "tmp"
-HERE = rf"(?<![\w.$}}]){re.escape(str(house.ROOT) if TOP in EVERYWHERE else '/' + TOP)}(?=/|\b)"
+TOP = structure.ROOT.parts[1] if len(structure.ROOT.parts) > 2 else "tmp"
+HERE = rf"(?<![\w.$}}]){re.escape(str(structure.ROOT) if TOP in EVERYWHERE else '/' + TOP)}(?=/|\b)"
 
 # (pattern, applies to, what is wrong with it); matched line by line
 RULES = [
@@ -56,7 +56,7 @@ def check(name, source):
         # An adapter defines calls of these names; it may not be held to them.
         rules = LIBRARY_RULES[:2] + LIBRARY_RULES[2:4] if place.parts[
             0] == "adapters" else LIBRARY_RULES
-        for number, line in enumerate(house.without_comments(source).split("\n"), 1):
+        for number, line in enumerate(structure.without_comments(source).split("\n"), 1):
             for pattern, reason in rules:
                 if pattern.search(line):
                     problems.append(f"{place}:{number}: {reason}: {line.strip()}")
@@ -65,20 +65,19 @@ def check(name, source):
     return problems
 
 
-house.must_find(check, [("README.md", "see iss"
+structure.must_find(check, [("README.md", "see iss"
                          "ue 12\n"), ("src/a/a.cc", "// TO"
                                       "DO later\n"), ("src/a/a.cc", "int a; \n"),
                         ("src/a/a.cc", "int a;"), ("src/a/a.cc", "  throw 1;\n"),
                         ("src/a/a.h", "int a;\n"), ("src/a/a.cc", "  exit(1);\n"), ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ("src/a/a.cc", "// it may throw\nint retry(int);\n"), ("README.md", "two blanks  \n"),
     ("src/a/a.h", "#pragma once\nint a;\n"),
 ])
 
 found = []
-names = [
-    n for n in house.files() if n.suffix in CODE + SCRIPT + (".md", ) and n.parts[0] != "LICENSE"
-]
+names = [n for n in structure.files()
+         if n.suffix in CODE + SCRIPT + (".md", ) and n.parts[0] != "LICENSE"]
 for name in names:
-    found += check(str(name), house.text(name))
-house.verdict(found, f"{len(names)} files")
+    found += check(str(name), structure.text(name))
+structure.verdict(found, f"{len(names)} files")

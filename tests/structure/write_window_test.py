@@ -3,7 +3,7 @@ would fault where a program asks for CAIRN_ATTACH_WRITE_WINDOW, and only there."
 
 import re
 
-import house
+import structure
 
 # What reads nothing but the caller's own memory, or calls another exported function.
 WITHOUT = {"cairn_last_error", "cairn_version", "cairn_retain", "cairn_file_ino", "cairn_file_pool",
@@ -26,19 +26,18 @@ def check(name, source):
     return problems
 
 
-house.must_find(check,
+structure.must_find(check,
                 [("src/capi/a.cc", 'extern "C" {\nint cairn_a(int x) {\n  return x;\n}\n}\n'),
                  ("src/capi/a.cc", 'extern "C" {\nint cairn_a(int x) { return x; }\n}\n')])
-house.must_accept(
+structure.must_accept(
     check,
     [("src/capi/a.cc",
       'extern "C" {\nint cairn_a(int x) {\n  const WriteWindow window;\n  return x;\n}\n}\n'),
      ("src/capi/a.cc", 'extern "C" {\nconst char* cairn_version(void) { return "1"; }\n}\n')])
 
 found = []
-names = [
-    n for n in house.files(".cc") if n.parts[:2] == ("src", "capi") and not n.stem.endswith("_test")
-]
+names = [n for n in structure.files(".cc")
+         if n.parts[:2] == ("src", "capi") and not n.stem.endswith("_test")]
 for name in names:
-    found += check(str(name), house.text(name))
-house.verdict(found, f"{len(names)} files of exported calls")
+    found += check(str(name), structure.text(name))
+structure.verdict(found, f"{len(names)} files of exported calls")

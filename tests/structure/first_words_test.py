@@ -8,7 +8,7 @@ percentage point above what is measured.
 import collections
 import re
 
-import house
+import structure
 
 # A sentence that begins so has no actor, or leans on the one before it.
 WORDS = set("""
@@ -75,7 +75,7 @@ def check(sources, budget):
 
 GOOD = "// Opens a file.\nint open();\n"
 BAD = "// Of a file,\n// what it is.\nint open();\n"
-house.must_find(check, [
+structure.must_find(check, [
     ([("src/a/a.h", BAD)], {}),
     ([("src/a/a.h", GOOD + BAD)], {"src/a": 49}),
     ([("src/a/a.h", GOOD + BAD)], {"src/a": 52}),
@@ -83,16 +83,16 @@ house.must_find(check, [
     ([("cli/a/a.cc", GOOD)], {"cli": 2}),
     ([], {"src/gone": 2}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ([("src/a/a.h", GOOD + BAD)], {"src/a": 50}),
     ([("src/a/a.h", GOOD + BAD)], {"src/a": 51}),
     ([("src/a/a.h", "int a;  // what it is\n// Officers and Whatever.\n")], {}),
     ([("cli/a/a.cc", GOOD), ("src/a/a.h", GOOD)], {}),
 ])
 
-names = [n for n in house.files(".h", ".cc") if n.parts[0] in (*FOLDERS, "bench", "cli")]
-sources = [(n.as_posix(), house.text(n)) for n in names]
+names = [n for n in structure.files(".h", ".cc") if n.parts[0] in (*FOLDERS, "bench", "cli")]
+sources = [(n.as_posix(), structure.text(n)) for n in names]
 totals, found = measure(sources)
 share = 100 * sum(map(len, found.values())) / sum(totals.values())
-house.verdict(check(sources, BUDGET),
+structure.verdict(check(sources, BUDGET),
               f"{sum(totals.values())} comments, {share:.1f} % begin without a subject")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-import house
+import structure
 
 BLOCK = re.compile(r"^<!-- run -->\n+```(sh|bash|console)\n(.*?)^```", re.M | re.S)
 MARK = re.compile(r"^<!-- run\b.*$", re.M)
@@ -41,8 +41,8 @@ if commands(EXAMPLE) != "a \\\n b\nc\n":
 
 found = []
 ran = 0
-for name in house.files(".md"):
-    markdown = house.text(name)
+for name in structure.files(".md"):
+    markdown = structure.text(name)
     if len(MARK.findall(markdown)) != len(BLOCK.findall(markdown)):
         found.append(f"{name}: a '<!-- run -->' line that no sh or console block follows")
     script = commands(markdown)
@@ -54,7 +54,7 @@ for name in house.files(".md"):
     pool = tempfile.mkdtemp(prefix="cairn-docs-", dir=memory)
     environment = dict(
         os.environ, HOME=scratch, CAIRN_POOL_DIR=pool,
-        PATH=f"{os.environ.get('CAIRN_BIN_DIR', house.BUILD / 'bin')}:{os.environ['PATH']}")
+        PATH=f"{os.environ.get('CAIRN_BIN_DIR', structure.BUILD / 'bin')}:{os.environ['PATH']}")
     try:
         run = subprocess.run(["bash", "-eu", "-o", "pipefail", "-x", "-c", script], cwd=scratch,
                              env=environment, stdin=subprocess.DEVNULL, capture_output=True,
@@ -66,4 +66,4 @@ for name in house.files(".md"):
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(pool, ignore_errors=True)
-house.verdict(found, f"the commands of {ran} page(s) run as they stand")
+structure.verdict(found, f"the commands of {ran} page(s) run as they stand")

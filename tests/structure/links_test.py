@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-import house
+import structure
 
 # Code is not searched: it shows brackets of other languages.
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
@@ -24,7 +24,7 @@ def anchors(source):
     }
 
 
-def check(name, source, exists=lambda path: (house.ROOT / path).exists(), read=house.text):
+def check(name, source, exists=lambda path: (structure.ROOT / path).exists(), read=structure.text):
     problems = []
     for match in LINK.finditer(CODE.sub("", source)):
         target = match.group(1) or match.group(2)
@@ -41,18 +41,18 @@ def check(name, source, exists=lambda path: (house.ROOT / path).exists(), read=h
     return problems
 
 
-house.must_find(check, [
+structure.must_find(check, [
     ("README.md", "[a](docs/no-such-page.md)\n"),
     ("README.md", "[a](#no-such-heading)\n# A heading\n"),
     ("README.md", '<img src="no-such-picture.svg">\n'),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ("README.md", "[a](LICENSE) [b](https://example.org/x) `[c](d)`\n"),
     ("README.md", "[a](#the-run-of-cairn)\n## The `run` of Cairn\n"),
 ])
 
 found = []
-pages = house.files(".md")
+pages = structure.files(".md")
 for page in pages:
-    found += check(page, house.text(page))
-house.verdict(found, f"the links of {len(pages)} pages lead somewhere")
+    found += check(page, structure.text(page))
+structure.verdict(found, f"the links of {len(pages)} pages lead somewhere")

@@ -8,7 +8,7 @@ it is bounded.
 
 import re
 
-import house
+import structure
 
 # What the kernel, or root, writes: bounded, and nobody else's.
 KERNEL = re.compile(r'"(/proc/|/sys/|/etc/machine-id|/etc/ld\.so)|f"/proc/')
@@ -85,7 +85,7 @@ def check(name, source):
     return problems
 
 
-house.must_find(check, [
+structure.must_find(check, [
     ("cli/a/a.cc", "YAML::Node root = YAML::LoadFile(path);\n"),
     ("cli/a/a.cc", "std::ifstream file(path);\n"),
     ("src/a/a.cc", "FILE* f = fopen(path, \"r\");\n"),
@@ -97,7 +97,7 @@ house.must_find(check, [
     ("bench/python/cairn_bench/a.py", "with open(path) as file:\n"),
     ("bench/python/cairn_bench/a.py", "os.execv(python, [sys.executable, \"-m\", \"x\"])\n"),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ("cli/a/a.cc", 'std::ifstream file("/proc/meminfo");  // not std::ifstream(path)\n'),
     ("cli/a/a.cc", 'arguments = {"python3", "-I", "-B", start};\n'),
     ("bench/python/cairn_bench/a.py", "text = files.read_text(path, most)\n"),
@@ -105,15 +105,15 @@ house.must_accept(check, [
 ])
 
 names = [
-    n for n in house.files(".cc", ".h", ".py")
+    n for n in structure.files(".cc", ".h", ".py")
     if (n.parts[0] in ("cli", "src") and n.suffix != ".py" and not n.stem.endswith("_test"))
     or n.parts[:3] == ("bench", "python", "cairn_bench")
     or n.parts[:3] == ("bindings", "python", "cairn")
 ]
 found = []
 for name in names:
-    found += check(str(name), house.text(name))
+    found += check(str(name), structure.text(name))
 for name in [*ALLOWED, *OF_KERNEL]:
-    if not (house.ROOT / name).is_file():
+    if not (structure.ROOT / name).is_file():
         found.append(f"{name}: no longer there: shorten the list")
-house.verdict(found, f"{len(names)} files")
+structure.verdict(found, f"{len(names)} files")

@@ -1,9 +1,9 @@
-"""A folder above 25 source files gets rooms. ALLOWED: where they would be artificial, and why."""
+"""A folder above 25 source files gets folders. ALLOWED: where they would be artificial, and why."""
 
 import collections
 import pathlib
 
-import house
+import structure
 
 LIMIT = 25
 SUFFIXES = (".h", ".hpp", ".c", ".cc", ".f90", ".F90", ".py")
@@ -28,7 +28,7 @@ def check(names, allowed):
     sizes = collections.Counter(
         pathlib.PurePosixPath(name).parent.as_posix() for name in names
         if counts(pathlib.PurePosixPath(name)))
-    problems = [f"{folder}: {size} source files, more than {LIMIT}: sort them into rooms"
+    problems = [f"{folder}: {size} source files, more than {LIMIT}: sort them into folders"
                 for folder, size in sorted(sizes.items()) if size > LIMIT and folder not in allowed]
     problems += [f"{folder}: take it out of the list, it has {sizes[folder]} source files"
                  for folder in allowed if sizes[folder] <= LIMIT]
@@ -36,18 +36,18 @@ def check(names, allowed):
 
 
 full = [f"src/a/{number}.cc" for number in range(LIMIT)]
-house.must_find(check, [
+structure.must_find(check, [
     (full + ["src/a/b.h"], {}),
     (full, {"src/a": "a reason"}),
     ([], {"src/a": "a reason"}),
     ([f"bench/python/a/{number}.py" for number in range(LIMIT + 1)], {}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     (full + ["src/a/1_test.cc", "src/a/b/b.h", "src/a/README.md", "src/a/folder.cmake"], {}),
     (full + ["src/a/b.h"], {"src/a": "a reason"}),
     ([f"tests/a/{number}_program.cc" for number in range(LIMIT + 1)], {}),
     ([f"tests/a/{number}.py" for number in range(LIMIT + 1)], {}),
 ])
 
-names = [name.as_posix() for name in house.files(*SUFFIXES)]
-house.verdict(check(names, ALLOWED), f"{len(names)} files: each folder can be looked over")
+names = [name.as_posix() for name in structure.files(*SUFFIXES)]
+structure.verdict(check(names, ALLOWED), f"{len(names)} files: each folder can be looked over")

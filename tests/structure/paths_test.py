@@ -9,7 +9,7 @@ The list only shrinks. """
 import pathlib
 import re
 
-import house
+import structure
 
 FOLDERS = ("src/pool/medium", "src/tier", "src/cluster/record", "src/cluster/collect",
            "src/cluster/shared", "src/cluster/names", "cli")
@@ -109,7 +109,7 @@ def arguments_of(source, at):
 
 def places(source, by_wrappers=False):
     """Offsets and texts of what goes by a path. by_wrappers: all system calls are sys::NAME()."""
-    source = house.without_comments(source)
+    source = structure.without_comments(source)
     found = []
     for match in () if by_wrappers else CALL.finditer(source):
         before = source[:match.start()]
@@ -141,7 +141,7 @@ def unknown(known):
             for name in BY_PATH if name not in known]
 
 
-house.must_find(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in [
+structure.must_find(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in [
     "const int fd = open(path.c_str(), O_RDONLY);", "if (::lstat(path.c_str(), &st) == 0) return;",
     "return unlink(path.c_str()) == 0;", "a && rename(a, b);", "std::ifstream file(path);",
     "std::filesystem::remove_all(path);", "fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);",
@@ -151,7 +151,7 @@ house.must_find(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in
 ]] + [("src/tier/a.cc", "sys::open_beneath(path.c_str(), O_PATH);"),
       ("src/tier/a.cc", "sys::lstatat(AT_FDCWD, path.c_str(), &st);"),
       ("cli/a.cc", "int a = open(p, 0);", {"cli/a.cc": (2, "")})])
-house.must_accept(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in [
+structure.must_accept(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line in [
     "// open(path) would follow", 'fail("open(%s)", x);', "file.open(path);", "Cover::open(pool);",
     "region->open(options);", "openat(fd, name, O_RDONLY | O_NOFOLLOW);", "fstat(fd, &st);",
     "unlinkat(fd, name, 0);", "struct stat st {};", 'openat(fd, ".", O_RDONLY);',
@@ -164,11 +164,11 @@ house.must_accept(check, [("cli/a.cc", f"void f() {{\n  {line}\n}}\n") for line 
       ("cli/a.cc", "int a = open(p, 0);", {"cli/a.cc": (1, "")})])
 
 problems, looked_at = [], []
-for file in house.files(".h", ".cc", ".inc"):
+for file in structure.files(".h", ".cc", ".inc"):
     in_folder = any(pathlib.PurePath(folder) in file.parents for folder in FOLDERS)
     if not in_folder or file.stem.endswith("_test"):
         continue
     looked_at.append(file.as_posix())
-    problems += check(file.as_posix(), house.text(file))
+    problems += check(file.as_posix(), structure.text(file))
 problems += unknown(looked_at)
-house.verdict(problems, f"{len(looked_at)} files, of which {len(BY_PATH)} use paths")
+structure.verdict(problems, f"{len(looked_at)} files, of which {len(BY_PATH)} use paths")

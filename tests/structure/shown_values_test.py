@@ -8,7 +8,7 @@ the same."""
 import ast
 import re
 
-import house
+import structure
 
 PACKAGE = "bench/python/cairn_bench/"
 # Makes HTML of texts, and prints.
@@ -81,7 +81,7 @@ COMPOSERS = ("cli/ckpt/", "cli/commands/", "cli/program/", "cli/text/output.h")
 def check_cpp(path, text):
     if path in CPP_DOORS:
         return []
-    code = house.without_comments(text).replace(CONTENT, " " * len(CONTENT))
+    code = structure.without_comments(text).replace(CONTENT, " " * len(CONTENT))
     looks = [(WRITES, "writes past cli/text/output.h or cairn/adapter/printable.h")]
     if path.startswith("cli/") and path not in JSON_FILES:
         looks.append((JSON, "JSON: use print_json() or json_line()"))
@@ -97,7 +97,7 @@ def ranges(text):
     return re.findall(r"[({](0x\w+), (0x\w+)[)}]", table.group(1).lower()) if table else []
 
 
-house.must_find(check_cpp, [
+structure.must_find(check_cpp, [
     ("cli/runs/a.cc", 'std::fputs(text, stderr);'),
     ("cli/runs/a.cc", 'dprintf(STDERR_FILENO, "%s", name);'),
     ("cli/runs/a.cc", 'std::cout << name;'),
@@ -106,11 +106,11 @@ house.must_find(check_cpp, [
     ("cli/commands/a.cc", 'tell(json.dump());'),
     ("cli/runs/a.cc", 'tell_lines(name);'),
 ])
-house.must_accept(check_cpp, [
+structure.must_accept(check_cpp, [
     ("cli/runs/a.cc", 'print("{}", name); tell("{}", name); fprintf(file, "%s", name);'),
     ("src/a.cc", 'cairn_show_line(stderr, "%s", name);  // not fprintf(stderr'),
 ])
-house.must_find(check, [
+structure.must_find(check, [
     (PACKAGE + "page.py", 'x = fill(f"<p>{text}</p>")'),
     (PACKAGE + "page.py", "x = fill(text)"),
     (PACKAGE + "page.py", "x = Markup(text)"),
@@ -120,19 +120,19 @@ house.must_find(check, [
     (PACKAGE + "progress.py", "sys.stderr.write(text)"),
     (PACKAGE + "command_line.py", "argparse.ArgumentParser()"),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     (PACKAGE + "page.py", 'x = fill("<p>{}</p>", f"{text} < 3")\ny = fill(HEAD, title=title)'),
     (PACKAGE + "page.py", 'x = f"ratio<{bound}"'),
     (PACKAGE + "progress.py", "self.rich.console.print(printable(text))"),
 ])
 
-files = [n.as_posix() for n in house.files(".py") if n.as_posix().startswith(PACKAGE)]
-problems = [problem for name in files for problem in check(name, house.text(name))]
-sources = [n.as_posix() for n in house.files(".cc", ".h")
+files = [n.as_posix() for n in structure.files(".py") if n.as_posix().startswith(PACKAGE)]
+problems = [problem for name in files for problem in check(name, structure.text(name))]
+sources = [n.as_posix() for n in structure.files(".cc", ".h")
            if n.parts[0] in ("cli", "src", "adapters", "include")
            and not n.name.endswith(("_test.cc", "_program.cc"))]
-problems += [problem for name in sources for problem in check_cpp(name, house.text(name))]
-tables = [ranges(house.text(name)) for name in (DOORS["terminal"], CPP_DOORS[-1])]
+problems += [problem for name in sources for problem in check_cpp(name, structure.text(name))]
+tables = [ranges(structure.text(name)) for name in (DOORS["terminal"], CPP_DOORS[-1])]
 if not tables[0] or tables[0] != tables[1]:
     problems.append(f"{DOORS['terminal']} and {CPP_DOORS[-1]} have other hidden characters")
-house.verdict(problems, f"{len(files)} modules, {len(sources)} sources")
+structure.verdict(problems, f"{len(files)} modules, {len(sources)} sources")

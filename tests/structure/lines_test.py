@@ -4,7 +4,7 @@ import io
 import re
 import tokenize
 
-import house
+import structure
 
 MOST = 100
 # Written by programs, or as somebody else printed it.
@@ -50,19 +50,19 @@ def check(sources):
 
 
 LONG = "x" * (MOST + 1) + "\n"
-house.must_find(check, [
+structure.must_find(check, [
     ([("src/a.cc", LONG)],),
     ([("docs/a.md", "text\n" + LONG)],),
     ([("tests/a.py", LONG)],),
     ([("tests/a.sh", "true\n" + LONG)],),
     ([("tests/a.py", '"""' + LONG + '"""\n')],),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ([("tests/a.py", 'a = """' + LONG + '"""\n')],),
     ([("docs/a.md", "```sh\n" + LONG + "```\n| " + LONG)],),
     ([("src/a.cc", "// https://" + LONG + 'auto a = R"(' + LONG + ')";\n')],),
 ])
 
-files = [n for n in house.files(".cc", ".h", ".hpp", ".c", ".py", ".sh", ".md")
+files = [n for n in structure.files(".cc", ".h", ".hpp", ".c", ".py", ".sh", ".md")
          if not GENERATED.match(n.as_posix())]
-house.verdict(check([(n.as_posix(), house.text(n)) for n in files]), f"{len(files)} files")
+structure.verdict(check([(n.as_posix(), structure.text(n)) for n in files]), f"{len(files)} files")

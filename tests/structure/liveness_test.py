@@ -3,7 +3,7 @@ by now. What looks at numbers all the same stands here, with the reason."""
 
 import re
 
-from house import files, must_accept, must_find, text, verdict, without_comments
+from structure import files, must_accept, must_find, text, verdict, without_comments
 
 WHERE = ("src/", "adapters/", "cli/")
 

@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 
-import house
+import structure
 
-LIBRARIES = pathlib.Path(os.environ.get("CAIRN_LIB_DIR", house.BUILD / "lib"))
+LIBRARIES = pathlib.Path(os.environ.get("CAIRN_LIB_DIR", structure.BUILD / "lib"))
 # Old glibc has pthread, dl and rt in libraries of their own.
 MAY_NEED = re.compile(r"^(libc|libm|libpthread|libdl|librt)\.so\.\d+$|^ld-linux[\w-]*\.so\.\d+$")
-MAPS = {"libcairn.so": house.BUILD / "cairn.map",  # made from include/cairn/api.def
-        "libcairn_posix.so": house.ROOT / "adapters/posix/posix.map"}
+MAPS = {"libcairn.so": structure.BUILD / "cairn.map",  # made from include/cairn/api.def
+        "libcairn_posix.so": structure.ROOT / "adapters/posix/posix.map"}
 
 
 def output(*command):
@@ -46,10 +46,10 @@ def patterns_of(version_script):
 def declared():
     """Functions that the public headers declare and a library has to define."""
     names = set()
-    for header in house.files(".h"):
+    for header in structure.files(".h"):
         if header.parts[0] != "include":
             continue
-        source = house.without_comments(house.text(header))
+        source = structure.without_comments(structure.text(header))
         source = re.sub(r"^\s*#[^\n]*(\\\n[^\n]*)*", "", source, flags=re.M)
         source = re.sub(r"\bstatic\s+inline\b[^{;]*\{.*?^\}", "", source, flags=re.S | re.M)
         names |= set(re.findall(r"\b(cairn_\w+)\s*\(", source))
@@ -93,12 +93,12 @@ for file_name, script in MAPS.items():
         if not re.search(r"\(SONAME\).*\[libcairn\.so\.0\]", dynamic):
             found.append("libcairn.so is not named libcairn.so.0")
         # A header may be agreed on before the folder that implements it has its first source.
-        implemented = any(n.parts[:2] == ("src", "capi") for n in house.files(".cc"))
+        implemented = any(n.parts[:2] == ("src", "capi") for n in structure.files(".cc"))
         for name in sorted(declared() - names) if implemented else []:
             found.append(f"include/cairn declares {name}, which libcairn.so does not export")
         for name in sorted(names - declared()):
             found.append(f"libcairn.so exports {name}, which no public header declares")
 if not seen:
     print("no public library is built")
-    sys.exit(house.SKIPPED)
-house.verdict(found, f"{', '.join(seen)} stand by themselves")
+    sys.exit(structure.SKIPPED)
+structure.verdict(found, f"{', '.join(seen)} stand by themselves")

@@ -6,7 +6,7 @@ has a reason here. """
 
 import re
 
-import house
+import structure
 
 FOLDERS = ("src", "cli")
 FIELD = r"(?:st_ino|birth)"
@@ -30,26 +30,26 @@ ALLOWED = {
 
 
 def check(name, text, allowed):
-    found = [i + 1 for i, line in enumerate(house.without_comments(text).splitlines())
+    found = [i + 1 for i, line in enumerate(structure.without_comments(text).splitlines())
              if COMPARED.search(line)]
     if name in allowed:
         return [] if found else [f"{name}: compares nothing any more: take it off the list"]
     return [f"{name}:{line}: compare by tier/lower/witness.h" for line in found]
 
 
-house.must_find(check, [
+structure.must_find(check, [
     ("a.cc", "return a.st_dev == b.st_dev && a.st_ino == b.st_ino;", {}),
     ("a.cc", "if (held->st_ino != named.st_ino) return;", {}),
     ("a.cc", "return inode == st.st_ino;", {}),
     ("a.cc", "same = a.birth == birth;", {}),
     ("a.cc", "nothing();", {"a.cc": "none"}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ("a.cc", "if (st.birth == 0) return;", {}),
     ("a.cc", "marks = {st.st_dev, st.st_ino, st.birth};  // st_ino == 1", {}),
     ("a.cc", "return st.st_ino == 1;", {"a.cc": "held open"}),
 ])
 
-names = [n for n in house.files(".cc", ".h") if n.parts[0] in FOLDERS and "_test" not in n.name]
-problems = [p for n in names for p in check(n.as_posix(), house.text(n), ALLOWED)]
-house.verdict(problems, f"{len(names)} files leave comparing to tier/lower/witness.cc")
+names = [n for n in structure.files(".cc", ".h") if n.parts[0] in FOLDERS and "_test" not in n.name]
+problems = [p for n in names for p in check(n.as_posix(), structure.text(n), ALLOWED)]
+structure.verdict(problems, f"{len(names)} files leave comparing to tier/lower/witness.cc")

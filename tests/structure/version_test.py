@@ -6,7 +6,7 @@ name a version name that of the newest section."""
 
 import re
 
-import house
+import structure
 
 PROJECT = re.compile(r"^project\(Cairn VERSION (\d+)\.(\d+)\.(\d+) ", re.M)
 SUFFIX = re.compile(r'^set\(CAIRN_VERSION_SUFFIX "(.*)"\)$', re.M)
@@ -63,7 +63,7 @@ def build(version, suffix):
 
 
 CHANGELOG = "# Changelog\n\n## 1.2.0 (2026-11)\n\n## 1.1.0 (2026-10)\n"
-house.must_find(check, [
+structure.must_find(check, [
     (build("1.2.0", ""), CHANGELOG, ["fixed-a.md"]),
     (build("1.2.0", "-dev"), CHANGELOG, ["fixed-a.md"]),
     (build("1.3.0", ""), CHANGELOG, ["fixed-a.md"]),
@@ -73,19 +73,19 @@ house.must_find(check, [
     (build("1.2.0", ""), CHANGELOG.replace("1.2.0 (2026-11)", "next"), []),
     ("", CHANGELOG, []),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     (build("1.2.0", ""), CHANGELOG, []),
     (build("1.2.1", "-dev"), CHANGELOG, ["fixed-a.md"]),
     (build("1.10.0", "-dev"), CHANGELOG.replace("1.2.0", "1.9.0"), ["fixed-a.md"]),
 ])
-house.must_find(check_page, [("README.md", "Version 1.1: new", CHANGELOG),
+structure.must_find(check_page, [("README.md", "Version 1.1: new", CHANGELOG),
                              ("README.md", "", CHANGELOG)])
-house.must_accept(check_page, [("README.md", "Version 1.2: new", CHANGELOG)])
+structure.must_accept(check_page, [("README.md", "Version 1.2: new", CHANGELOG)])
 
-changelog = house.text("CHANGELOG.md")
-fragments = [n.name for n in house.files() if n.parts[0] == "changes" and n.name != "README.md"]
-found = check(house.text("CMakeLists.txt"), changelog, fragments)
+changelog = structure.text("CHANGELOG.md")
+fragments = [n.name for n in structure.files() if n.parts[0] == "changes" and n.name != "README.md"]
+found = check(structure.text("CMakeLists.txt"), changelog, fragments)
 for page in PAGES:
-    found += check_page(page, house.text(page), changelog)
-house.verdict(found, f"CMakeLists.txt, CHANGELOG.md, {len(fragments)} fragment(s), "
+    found += check_page(page, structure.text(page), changelog)
+structure.verdict(found, f"CMakeLists.txt, CHANGELOG.md, {len(fragments)} fragment(s), "
               f"{len(PAGES)} pages")

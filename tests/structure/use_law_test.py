@@ -1,9 +1,9 @@
-"""Uses follow the order of rooms as includes do: the objects show what the include law cannot see,
-a room that calls by a header below it what is defined above it. Nothing is built: this test reads
-the objects that are there. UPWARD and KNOTS only shrink.
+"""Uses follow the order of folders as includes do: the objects show what the include law cannot
+see, a folder that calls by a header below it what is defined above it. Nothing is built: this test
+reads the objects that are there. UPWARD and KNOTS stay empty.
 
-Where the sources of a room are compiled as one, only the uses between rooms can be seen. The
-presets dev and clang compile each by itself, and show the uses within a room as well."""
+Where the sources of a folder are compiled as one, only the uses between folders can be seen. The
+presets dev and clang compile each by itself, and show the uses within a folder as well."""
 
 import collections
 import pathlib
@@ -11,10 +11,10 @@ import re
 import subprocess
 import sys
 
-import house
+import structure
 from order import allowed
 
-# Each use against the order of rooms that is left: "ROOM -> ROOM".
+# Each use against the order of folders that is left: "FOLDER -> FOLDER".
 UPWARD = set()
 # Folder: the units of each cycle of uses inside it that is left.
 KNOTS = {}
@@ -24,7 +24,7 @@ KNOTS = {}
 OURS = re.compile(r"cairn_|_Z(?!n[wa]|d[la]|N?K?S)")
 # What engine/hooks.h and engine/paths.h declare for the adapter that carries the engine to define.
 HOOKS = re.compile(r"_ZN6engine5(hooks|pathsE)")
-ALL = "all.cc"  # stands for the sources of a room that are compiled as one
+ALL = "all.cc"  # stands for the sources of a folder that are compiled as one
 
 
 def top_folder(place):
@@ -61,9 +61,9 @@ def check(objects, upward, knots):
     for (user, definer), symbols in sorted(uses_of(objects).items()):
         reasons = {symbol: why_not(user, definer, symbol) for symbol in sorted(symbols)}
         refused = [symbol for symbol, reason in reasons.items() if reason]
-        rooms = f"{user.parent} -> {definer.parent}"
-        if refused and rooms in upward:
-            left.discard(rooms)
+        folders = f"{user.parent} -> {definer.parent}"
+        if refused and folders in upward:
+            left.discard(folders)
         elif refused:
             problems.append(f"{user} -> {definer}: {reasons[refused[0]]}: uses {refused}")
         unit, other = user.with_suffix(""), definer.with_suffix("")
@@ -74,7 +74,7 @@ def check(objects, upward, knots):
     as_one = {str(pathlib.PurePosixPath(source).parent) for source, _, _ in objects
               if source.endswith("/" + ALL)}
     knots = {folder: names for folder, names in knots.items() if folder not in as_one}
-    return problems + house.unlisted_cycles(edges, knots, "use each other")
+    return problems + structure.unlisted_cycles(edges, knots, "use each other")
 
 
 def read_objects(names):
@@ -105,7 +105,7 @@ listed = {"src/tier/claim -> src/tier/cover"}
 knot = [("src/tier/claim/a.cc", ["_Z1av"], ["_Z1bv"]),
         ("src/tier/claim/b.cc", ["_Z1bv"], ["_Z1cv"]),
         ("src/tier/claim/c.cc", ["_Z1cv"], ["_Z1av"])]
-house.must_find(check, [
+structure.must_find(check, [
     (upward_use, set(), {}),
     (upward_use[1:], listed, {}),
     ([("src/tier/claim/a.cc", [], []), ("src/tier/cover/b.cc", ["_Z1bv"], [])], listed, {}),
@@ -123,7 +123,7 @@ house.must_find(check, [
     (knot, set(), {"src/tier/claim": ["a b"]}),
     (knot[:2], set(), {"src/tier/claim": ["a b c"]}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     (upward_use, listed, {}),
     (upward_use[:1], set(), {}),
     (knot, set(), {"src/tier/claim": ["a b c"]}),
@@ -139,10 +139,10 @@ house.must_accept(check, [
 ])
 
 OURS_IN = ("src/", "adapters/", "cli/")
-sources = {n.as_posix() for n in house.files(".cc", ".c")
+sources = {n.as_posix() for n in structure.files(".cc", ".c")
            if n.as_posix().startswith(OURS_IN) and not n.stem.endswith("_test")}
 names, built = {}, set()
-for path, members in house.compiled().items():
+for path, members in structure.compiled().items():
     if any(member.endswith("_test.cc") for member in members):
         continue  # a batch of tests, which may lie in several folders
     members = [member for member in members if member in sources]
@@ -155,7 +155,7 @@ missing = {source for source in sources - built
            if not source.startswith(("src/cluster/mpi/", "adapters/mpiio/"))}
 if missing:
     print(f"not built: {' '.join(sorted(missing))}")
-    sys.exit(house.SKIPPED)
+    sys.exit(structure.SKIPPED)
 objects = read_objects(names)
-house.verdict([readable(problem) for problem in check(objects, UPWARD, KNOTS)],
-              f"{len(objects)} objects keep the order of rooms in what they use")
+structure.verdict([readable(problem) for problem in check(objects, UPWARD, KNOTS)],
+              f"{len(objects)} objects keep the order of folders in what they use")

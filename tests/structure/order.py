@@ -2,39 +2,39 @@
 
 import re
 
-import house
+import structure
 
 # Libraries for the command and the tests; what is preloaded into programs brings none of them.
 HEAVY = re.compile(r"^(fmt|CLI|yaml-cpp|nlohmann|iostream$|fstream$|sstream$|regex$|filesystem$)")
 
 
-def rooms_of(parts):
-    """Each folder with rooms that holds a path below src/ or adapters/, to the room there; None: in
-    none. A room may have rooms itself, so a path may lie in several."""
-    rooms = {}
-    for folder in house.ROOMS:
-        depth = folder.count("/") + 1
-        if "/".join(parts[:depth]) == folder:
-            rooms[folder] = parts[depth] if len(parts) > depth + 1 else None
-    return rooms
+def places_of(parts):
+    """Each folder of structure.FOLDERS that holds a path below src/ or adapters/, to the folder in
+    it where the path lies; None: in none. A path may lie in several, one in the other."""
+    places = {}
+    for outer in structure.FOLDERS:
+        depth = outer.count("/") + 1
+        if "/".join(parts[:depth]) == outer:
+            places[outer] = parts[depth] if len(parts) > depth + 1 else None
+    return places
 
 
-def room_row(folder, room):
-    """In which row of house.ROOMS the room stands, or None."""
-    rows = [row for row, rooms in enumerate(house.ROOMS[folder]) if room in rooms]
+def row_of(outer, folder):
+    """In which row of structure.FOLDERS[outer] the folder stands, or None."""
+    rows = [row for row, names in enumerate(structure.FOLDERS[outer]) if folder in names]
     return rows[0] if rows else None
 
 
-def room_refused(parts, target):
+def order_refused(parts, target):
     """None, or why a file at `parts` (below src/ or adapters/) must not include `target`."""
-    others = rooms_of(target.split("/"))
-    for folder, own in rooms_of(parts).items():
-        to = others.get(folder, own)
+    others = places_of(target.split("/"))
+    for outer, own in places_of(parts).items():
+        to = others.get(outer, own)
         if own == to:
             continue
-        row, to_row = room_row(folder, own), room_row(folder, to)
+        row, to_row = row_of(outer, own), row_of(outer, to)
         if to_row is None:
-            return f"{to} is not a room of {folder}"
+            return f"{to} is not a folder of {outer}"
         if row is not None and to_row >= row:
             return f"{own} does not stand above {to}"
     return None
@@ -63,7 +63,7 @@ def allowed(place, quoted, target):
             return None
         if quoted and first != "cairn" and not target.startswith("cluster/mpi/"):
             return "the transport sees include/cairn and its own folder"
-        reason = None if is_test else room_refused(parts[1:], target)
+        reason = None if is_test else order_refused(parts[1:], target)
         if reason:
             return reason
     elif target.startswith("cluster/mpi/"):
@@ -83,10 +83,10 @@ def allowed(place, quoted, target):
             return "include/cairn/adapter is for adapters and may change between releases"
     if parts[0] == "src" and not is_transport:
         layer = parts[1]
-        if first in house.LAYERS:
-            if house.LAYERS.index(first) > house.LAYERS.index(layer):
+        if first in structure.LAYERS:
+            if structure.LAYERS.index(first) > structure.LAYERS.index(layer):
                 return f"{layer} stands above {first}"
-            return None if is_test else room_refused(parts[1:], target)
+            return None if is_test else order_refused(parts[1:], target)
         if first == "support" and is_test:
             return None
         if first == "cairn":
@@ -94,7 +94,7 @@ def allowed(place, quoted, target):
         if quoted:
             return "inside src/, write the folder: \"folder/header.h\""
     elif parts[0] == "adapters":
-        if first in house.LAYERS and "/" in target and first != parts[1]:
+        if first in structure.LAYERS and "/" in target and first != parts[1]:
             return "an adapter sees include/cairn and its own folder"
         if parts[1] == "engine" and quoted and first not in ("cairn", "engine"):
             return "the adapters' engine sees include/cairn and its own folder"
@@ -105,21 +105,21 @@ def allowed(place, quoted, target):
             )
         if target.startswith("../") or first in ("src", "cli"):
             return "an adapter sees include/cairn and its own folder"
-        reason = None if target.endswith(".def") else room_refused(parts[1:], target)
+        reason = None if target.endswith(".def") else order_refused(parts[1:], target)
         if reason:
             return reason
     elif parts[0] in ("cli", "bindings", "service", "examples"):
-        if (first in house.LAYERS and "/" in target) or first in ("src", "adapters"):
+        if (first in structure.LAYERS and "/" in target) or first in ("src", "adapters"):
             return f"{parts[0]} sees include/cairn and its own folder"
         if "../" in target:
             return f"{parts[0]} sees include/cairn and its own folder"
         if parts[0] == "cli" and quoted and first not in ("cairn", "posix"):
-            return room_refused(parts, "cli/" + target)
-    elif parts[:3] == ("bench", "mpi", "kernels") and room_row("bench/mpi/kernels",
+            return order_refused(parts, "cli/" + target)
+    elif parts[:3] == ("bench", "mpi", "kernels") and row_of("bench/mpi/kernels",
                                                                first) is not None:
-        return room_refused(parts, "bench/mpi/kernels/" + target)
-    elif parts[0] == "bench" and room_row("bench", first) is not None:
-        return None if is_test else room_refused(parts, "bench/" + target)
+        return order_refused(parts, "bench/mpi/kernels/" + target)
+    elif parts[0] == "bench" and row_of("bench", first) is not None:
+        return None if is_test else order_refused(parts, "bench/" + target)
     elif parts[0] == "include":
         if quoted and first != "cairn":
             return "a public header includes public headers only"

@@ -9,7 +9,7 @@ import collections
 import pathlib
 import re
 
-import house
+import structure
 
 TYPE = re.compile(r"^[ \t]*(?:template\s*<[^>]*>\s*)?(?:struct|class|enum class|enum|union)\s+"
                   r"(?:alignas\(\w+\)\s*)?(\w+)(?=[^;{()=]*\{)", re.M)
@@ -35,7 +35,7 @@ def declared_in(sources):
     """To each name of a type the files that declare one."""
     declared = collections.defaultdict(set)
     for path, text in sources:
-        for match in TYPE.finditer(house.without_comments(text)):
+        for match in TYPE.finditer(structure.without_comments(text)):
             declared[match.group(1)].add(path)
     return {name: paths for name, paths in declared.items() if name not in SYSTEM}
 
@@ -70,29 +70,29 @@ def check_shared(sources, most):
 
 two = [("a/x", "struct Run {\n};\n"), ("b/y", "class Run final : Base {\n};\n")]
 nested = [("a/x", "struct Run {\n};\n"), ("b/y", "class B {\n  enum class Run : int { a };\n};\n")]
-house.must_find(check, [
+structure.must_find(check, [
     (two, {}),
     (nested, {}),
     (two, {"Run": "a/x"}),
     (two[:1], {"Run": "a/x b/y"}),
     (two + [("c/z", "")], {"Run": "a/x b/y c/z"}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     (two, {"Run": "a/x b/y"}),
     ([("a/x", "struct Run {\n};\n"), ("b/y", "struct Run;\n// struct Run {\n")], {}),
     ([("a/x", "struct stat st = {};\n"), ("b/y", "struct stat st = {};\n")], {}),
     ([("a/x", "struct Run {\n};\n"), ("b/y", "Run make(enum Kind kind) {\n}\n")], {}),
 ])
-house.must_find(check_shared, [(two, 0), (two, 7)])
-house.must_accept(check_shared, [(two, 1), (two, 6), (two[:1], 0)])
+structure.must_find(check_shared, [(two, 0), (two, 7)])
+structure.must_accept(check_shared, [(two, 1), (two, 6), (two[:1], 0)])
 
 
 def read(*suffixes):
-    return [(pathlib.PurePosixPath(*name.parts[1:]).with_suffix("").as_posix(), house.text(name))
-            for name in house.files(*suffixes)
+    return [(pathlib.PurePosixPath(*name.parts[1:]).with_suffix("").as_posix(),
+             structure.text(name)) for name in structure.files(*suffixes)
             if name.parts[0] == "src" and not name.stem.endswith("_test")]
 
 
 headers = read(".h")
-house.verdict(check(headers, ALLOWED) + check_shared(read(".h", ".cc"), SHARED),
+structure.verdict(check(headers, ALLOWED) + check_shared(read(".h", ".cc"), SHARED),
               f"{len(headers)} headers: each type has a name of its own")

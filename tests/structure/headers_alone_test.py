@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-import house
+import structure
 
 COMMON = ["-fsyntax-only", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
           "-Wno-unused-const-variable"]
@@ -30,14 +30,14 @@ def compile_alone(command, directory, header):
     # Through a file that includes it twice: #pragma once is no warning there, and guards are tried.
     source = f'#include "{header}"\n#include "{header}"\nint cairn_alone(void);\n'
     run = subprocess.run(command + ["-I", str(directory), "-"], input=source, text=True,
-                         capture_output=True, check=False, cwd=house.ROOT)
+                         capture_output=True, check=False, cwd=structure.ROOT)
     if run.returncode == 0:
         return []
     return [f"{directory}/{header} does not compile alone: {' '.join(command)}\n{run.stderr}"]
 
 
 def is_first_in_its_source(header):
-    source = (house.ROOT / header).with_suffix(".cc")
+    source = (structure.ROOT / header).with_suffix(".cc")
     if not source.exists():
         return False
     first = re.search(r'^#include ["<](.*)[">]', source.read_text(encoding="utf-8"), re.MULTILINE)
@@ -59,9 +59,9 @@ jobs = []
 for c, cxx in compilers():
     as_c = [c, "-x", "c", "-std=c11", "-Wpedantic", "-Wstrict-prototypes"] + COMMON
     as_cxx = [cxx, "-x", "c++", "-std=c++20", "-Wpedantic"] + COMMON
-    jobs += [(as_cxx, "include", name.relative_to("include")) for name in house.files(".hpp")
+    jobs += [(as_cxx, "include", name.relative_to("include")) for name in structure.files(".hpp")
              if name.parts[0] == "include"]
-    for name in house.files(".h"):
+    for name in structure.files(".h"):
         if name.parts[0] == "include":
             header = name.relative_to("include")
             jobs += [(as_c, "include", header), (as_cxx, "include", header)]
@@ -80,10 +80,10 @@ for c, cxx in compilers():
 
 if not jobs:
     print("no headers yet")
-    sys.exit(house.SKIPPED)
+    sys.exit(structure.SKIPPED)
 if not compile_alone([compilers()[0][1], "-x", "c++", *COMMON], "src", "base/no_such_header.h"):
     sys.exit("the check itself is broken: it accepts a header that is not there")
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     found = [problem for problems in pool.map(lambda job: compile_alone(*job), jobs)
              for problem in problems]
-house.verdict(found, f"{len(jobs)} compilations of headers by themselves")
+structure.verdict(found, f"{len(jobs)} compilations of headers by themselves")

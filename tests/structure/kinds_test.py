@@ -6,9 +6,9 @@ import re
 import subprocess
 import sys
 
-import house
+import structure
 
-sys.path.insert(0, str(house.ROOT / "include/cairn"))
+sys.path.insert(0, str(structure.ROOT / "include/cairn"))
 import make_constants  # noqa: E402  (from the folder above)
 
 PAGE = "docs/dev/adding-a-distribution.md"
@@ -53,14 +53,15 @@ def code_of(name, source):
         return "".join(f"CAIRN_{kind.name}\n" for kind in make_constants.read_kinds(source))
     if name.endswith((".py", ".f90")):
         return source
-    return house.without_comments(source)
+    return structure.without_comments(source)
 
 
 def implements(name, kinds_def):
     """Whether a file defines the distribution of a kind."""
     stored = "|".join(match[0] for match in STORED.findall(kinds_def))
+    defines = rf"^const Distribution& ({stored})_distribution\(\) {{"
     return name.startswith("src/checkpoint/array/") and bool(
-        re.search(rf"^const Distribution& ({stored})_distribution\(\) {{", house.text(name), re.M))
+        re.search(defines, structure.text(name), re.M))
 
 
 def check(sources, kinds_def, allowed):
@@ -96,7 +97,7 @@ def check_page(page, exists):
 
 EXAMPLE = ('CAIRN_KIND(BLOCK, 2, by_layout, boxes, "block", "", "a box")\n'
            "CAIRN_STORED_KIND(boxes, 3, BLOCK)\n")
-house.must_find(check, [
+structure.must_find(check, [
     ([("a.cc", "if (kind == CAIRN_BLOCK) return;")], EXAMPLE, {}),
     ([("a.cc", "case DecompositionKind::boxes:")], EXAMPLE, {}),
     ([("a.cc", "case Kind::boxes:")], EXAMPLE, {}),
@@ -104,32 +105,33 @@ house.must_find(check, [
     ([("a.py", "where.kind = _distributions.BLOCK")], EXAMPLE, {}),
     ([("a.cc", "is_counted(kind)")], EXAMPLE, {"a.cc": "a reason"}),
 ])
-house.must_accept(check, [
+structure.must_accept(check, [
     ([("a.cc", "// as of CAIRN_BLOCK\nint boxes = CAIRN_BLOCK_SIZE;")], EXAMPLE, {}),
     ([("a.cc", "case CAIRN_BLOCK:")], EXAMPLE, {"a.cc": "a reason"}),
 ])
-house.must_find(check_format, [("| 2 | boxes |\n", EXAMPLE)])
-house.must_accept(check_format, [("| 3 | boxes | entries\n", EXAMPLE)])
-house.must_find(check_page, [
+structure.must_find(check_format, [("| 2 | boxes |\n", EXAMPLE)])
+structure.must_accept(check_format, [("| 3 | boxes | entries\n", EXAMPLE)])
+structure.must_find(check_page, [
     ("| 1 | `src/a.cc` | why |\n", lambda name: False),
     ("| 1 | `src/a.cc` | why |\n| 2 | `src/a.cc` | why |\n", lambda name: True),
     ("".join(f"| {n} | `src/{n}.cc` | why |\n" for n in range(MOST + 1)), lambda name: True),
     ("", lambda name: True),
 ])
-house.must_accept(check_page, [
+structure.must_accept(check_page, [
     ("| 1 | `src/a.cc` | why |\n| 2 | `src/NAME.cc` | why |\n", lambda name: name == "src/a.cc"),
 ])
 
-kinds_def = house.text("include/cairn/kinds.def")
-sources = [(str(name), house.text(name)) for name in house.files(*SUFFIXES)
+kinds_def = structure.text("include/cairn/kinds.def")
+sources = [(str(name), structure.text(name)) for name in structure.files(*SUFFIXES)
            if str(name).startswith(PLACES) and not name.stem.endswith("_test")
            and str(name) != "include/cairn/make_constants.py"]
 sources = [(name, source) for name, source in sources if not implements(name, kinds_def)]
 found = check(sources, kinds_def, ALLOWED)
-found += check_format(house.text("docs/format/checkpoint.md"), kinds_def)
-found += check_page(house.text(PAGE), lambda name: (house.ROOT / name).exists())
+found += check_format(structure.text("docs/format/checkpoint.md"), kinds_def)
+found += check_page(structure.text(PAGE), lambda name: (structure.ROOT / name).exists())
 made = subprocess.run(
-    [sys.executable, "-B", house.ROOT / "include/cairn/make_constants.py", "--check"],
+    [sys.executable, "-B", structure.ROOT / "include/cairn/make_constants.py", "--check"],
     capture_output=True, text=True, check=False)
 found += [made.stderr.strip()] if made.returncode != 0 else []
-house.verdict(found, f"{len(sources)} files; {len(ALLOWED)} of them name a kind of distribution")
+structure.verdict(found,
+                  f"{len(sources)} files; {len(ALLOWED)} of them name a kind of distribution")

@@ -1,4 +1,4 @@
-"""What the tests of the house share: the list of our files, comments taken out, and a verdict."""
+"""What the structure tests share: the list of our files, comments taken out, and a verdict."""
 
 import json
 import os
@@ -29,7 +29,7 @@ ORDER = read_order((ROOT / "cmake/folders.txt").read_text(encoding="utf-8").spli
 LAYERS = [layer for row in ORDER["src"] for layer in row]
 # The folders of cli/, bench/ and of folders of src/ and adapters/ have an order, too: a folder may
 # include itself and the folders of earlier rows. Names are as in #include lines.
-ROOMS = {folder.removeprefix("src/").removeprefix("adapters/"): rows
+FOLDERS = {folder.removeprefix("src/").removeprefix("adapters/"): rows
          for folder, rows in ORDER.items() if folder != "src"}
 
 

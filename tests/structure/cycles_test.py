@@ -6,7 +6,7 @@ import pathlib
 import posixpath
 import re
 
-import house
+import structure
 
 INCLUDE = re.compile(r'^#include "([^"]+)\.h"', re.M)
 
@@ -72,18 +72,18 @@ def packages(edges):
 
 
 def check(sources, allowed):
-    return house.unlisted_cycles(graph(sources), allowed, "include each other")
+    return structure.unlisted_cycles(graph(sources), allowed, "include each other")
 
 
 def check_python(sources, allowed):
     edges = modules(sources)
-    return (house.unlisted_cycles(edges, allowed, "import each other")
-            or house.unlisted_cycles(packages(edges), allowed, "import each other"))
+    return (structure.unlisted_cycles(edges, allowed, "import each other")
+            or structure.unlisted_cycles(packages(edges), allowed, "import each other"))
 
 
 knot = [("src/a/x.h", '#include "a/y.h"\n'), ("src/a/y.h", "\n"),
         ("src/a/y.cc", '#include "a/x.h"\n')]
-house.must_find(check, [
+structure.must_find(check, [
     (knot, {}),
     (knot, {"src/a": ["x z"]}),
     (knot, {"src/a": ["x y z"]}),
@@ -93,26 +93,26 @@ house.must_find(check, [
     ([("bench/b/c/a/x.h", '#include "a/y.h"\n'), ("bench/b/c/a/y.h", '#include "x.h"\n')], {}),
     ([("bench/b/x.h", '#include "../b/y.h"\n'), ("bench/b/y.h", '#include "x.h"\n')], {}),
 ])
-house.must_find(check_python, [
+structure.must_find(check_python, [
     ([("p/__init__.py", ""), ("p/a.py", "from . import b\n"), ("p/b.py", "from .a import c\n")],
      {}),
     ([("p/a.py", "from .q import b\n"), ("p/q/b.py", "def f():\n    from .. import a\n")], {}),
     ([("p/q/a.py", "from ..r import b\n"), ("p/q/d.py", ""), ("p/r/b.py", ""),
       ("p/r/c.py", "from ..q import d\n")], {}),
 ])
-house.must_accept(check_python, [
+structure.must_accept(check_python, [
     ([("p/__init__.py", "A = 1\n"), ("p/a.py", "from . import A, b\n"), ("p/b.py", "import a\n"),
       ("p/q/c.py", "from ..a import d\nfrom . import e\n"), ("p/q/e.py", "from .. import b\n")],
      {}),
 ])
-house.must_accept(check, [(knot, {"src/a": ["x y"]}), (knot[:2], {}),
+structure.must_accept(check, [(knot, {"src/a": ["x y"]}), (knot[:2], {}),
                           ([("src/a/x.cc", '#include "a/x.h"\n#include "b/x.h"\n'),
                             ("src/b/x.h", '#include "a/x.h"\n')], {}), ])
 
-files = [n for n in house.files(".h", ".cc") if n.parts[0] in ("src", "adapters", "bench", "cli")
-         and not n.stem.endswith("_test")]
-python = [n for n in house.files(".py") if n.parts[:2] in (("bench", "python"),
+files = [n for n in structure.files(".h", ".cc")
+         if n.parts[0] in ("src", "adapters", "bench", "cli") and not n.stem.endswith("_test")]
+python = [n for n in structure.files(".py") if n.parts[:2] in (("bench", "python"),
                                                            ("bindings", "python"))]
-found = check([(n.as_posix(), house.text(n)) for n in files], ALLOWED)
-found += check_python([(n.as_posix(), house.text(n)) for n in python], {})
-house.verdict(found, f"{len(files)} files, {len(python)} modules: no cycle but those listed")
+found = check([(n.as_posix(), structure.text(n)) for n in files], ALLOWED)
+found += check_python([(n.as_posix(), structure.text(n)) for n in python], {})
+structure.verdict(found, f"{len(files)} files, {len(python)} modules: no cycle but those listed")

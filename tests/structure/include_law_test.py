@@ -3,21 +3,21 @@
 import pathlib
 import re
 
-import house
-from order import allowed, room_row, rooms_of
+import structure
+from order import allowed, places_of, row_of
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def check(name, source):
     place = pathlib.Path(name)
-    if place.parts[0] == "src" and len(place.parts) > 2 and place.parts[1] not in house.LAYERS:
+    if place.parts[0] == "src" and len(place.parts) > 2 and place.parts[1] not in structure.LAYERS:
         return [f"{place}: src/{place.parts[1]} has no place in the order of layers"]
     if place.parts[0] in ("src", "adapters", "cli") and place.suffix in (".h", ".cc"):
         below = place.parts if place.parts[0] == "cli" else place.parts[1:]
-        for folder, room in rooms_of(below).items():
-            if room_row(folder, room) is None and place.stem != "main":
-                return [f"{place}: lies in no room of {folder}"]
+        for outer, folder in places_of(below).items():
+            if row_of(outer, folder) is None and place.stem != "main":
+                return [f"{place}: lies in no folder of {outer}"]
     problems = []
     for match in INCLUDE.finditer(source):
         reason = allowed(place, match.group(1) == '"', match.group(2))
@@ -27,7 +27,7 @@ def check(name, source):
     return problems
 
 
-house.must_find(check, [
+structure.must_find(check, [
     ("src/base/a.cc", '#include "persist/core/word.h"\n'),
     ("src/media/a.h", "  #  include <capi/x.h>\n"),
     ("src/media/a.h", '#include "map.h"\n'),
@@ -66,7 +66,7 @@ house.must_find(check, [
     ("bench/mpi/kernels/files/a.cc", '#include "parts/b.h"\n'),
     ("bench/mpi/kernels/common/a.h", '#include "files/file.h"\n'),
 ])
-house.must_accept(
+structure.must_accept(
     check,
     [("cli/text/a.cc", "#include <cairn/adapter/printable.h>\n"),
      ("src/base/a.cc", '#include "cairn/adapter/printable.h"\n'),
@@ -94,7 +94,7 @@ house.must_accept(
      ])
 
 found = []
-sources = house.files(".h", ".cc", ".c", ".def", ".inc")
+sources = structure.files(".h", ".cc", ".c", ".def", ".inc")
 for name in sources:
-    found += check(str(name), house.text(name))
-house.verdict(found, f"{len(sources)} files keep the include law")
+    found += check(str(name), structure.text(name))
+structure.verdict(found, f"{len(sources)} files keep the include law")
