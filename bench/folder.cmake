@@ -30,6 +30,11 @@ foreach(folder IN LISTS kernel_folders)
   cairn_sources(in_folder ${CMAKE_SOURCE_DIR}/bench/mpi/kernels/${folder})
   list(APPEND shared_sources ${in_folder})
 endforeach()
+# The sources of common/ are compiled as one. The others stay apart: a kernel links what it calls, and
+# does not load HDF5 for the rest.
+set(apart ${shared_sources})
+list(FILTER apart EXCLUDE REGEX "/kernels/common/")
+set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_custom_target(bench_kernels)
 foreach(mpi IN LISTS CAIRN_MPIS)
   add_library(bench_kernels_${mpi} STATIC ${shared_sources})
