@@ -112,8 +112,8 @@ TEST(Tiling, FindsEachGapAndOverlap) {
 }
 
 TEST(Tiling, AnArrayWithoutElementsNeedsNoBox) {
-  EXPECT_EQ(Boxes({}, Extents{3, 0}, 2).check(false).fault, TilingFault::none);
-  EXPECT_EQ(Boxes({}, Extents{3, 1}, 2).check(false).fault, TilingFault::gap);
+  EXPECT_EQ((Boxes{{}, Extents{3, 0}, 2}).check(false).fault, TilingFault::none);
+  EXPECT_EQ((Boxes{{}, Extents{3, 1}, 2}).check(false).fault, TilingFault::gap);
 }
 
 // Pencils along all three axes, side by side: no plane cuts between many of them.

@@ -11,6 +11,9 @@ MPIS = ("openmpi", "mpich")
 # How srun talks to the ranks: Debian's MPICH has no PMIx, Open MPI no PMI-2.
 SRUN_PROTOCOLS = {"openmpi": "pmix", "mpich": "pmi2"}
 
+# What an MPI without kernels needs.
+AGAIN = "build Cairn again with this MPI's mpicc in PATH"
+
 
 def library():
     """lib/cairn, as the command says; else from where this file lies, or `cairn` in PATH."""
@@ -101,9 +104,8 @@ def has_kernels(mpi):
 
 def what_lacks(mpi, template=None):
     """Why an MPI cannot be used, for people."""
-    again = "build Cairn again with this MPI's mpicc in PATH"
     where = library() / "bench" / mpi
     if launcher(mpi) is not None or template is not None:
-        return f"{where}: no kernels there; {again}"
-    what_else = "" if has_kernels(mpi) else f", then {again}"
+        return f"{where}: no kernels there; {AGAIN}"
+    what_else = "" if has_kernels(mpi) else f", then {AGAIN}"
     return f"no mpirun of {mpi} in PATH; install it{what_else}; or leave the system out"

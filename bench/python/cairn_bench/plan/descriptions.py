@@ -35,8 +35,7 @@ def all_kernels():
         found = {**of_mpi(mpi), **found}
     if not found:
         raise Mistake(
-            f"{installation.library() / 'bench'}: no kernels there; build Cairn again with an "
-            "MPI's mpicc in PATH"
+            f"{installation.library() / 'bench'}: no kernels there; {installation.AGAIN}"
         )
     return dict(sorted(found.items()))
 
