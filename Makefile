@@ -57,7 +57,7 @@ wheel: setup-build ## a wheel of the Python package, with the library, in build/
 	@mkdir -p build/wheel && cp build/release/wheel/cairn-*.whl build/wheel
 
 demo: setup-demo ## parallel programs with checkpoints, fio, git and SQLite, with and without Cairn
-	@echo "make demo: building what the demo shows (about 5 minutes on 2 processors)"
+	@echo "make demo: building what the demo shows (about 2 minutes on 2 processors)"
 	@scripts/build.sh --brief --target demo release $(JOBS)
 	@scripts/demo.sh --page build/demo.html
 
@@ -70,7 +70,7 @@ test: setup-test ## build everything and run all but the slow tests
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
 	@cd build/release && $(CTEST) -LE slow --no-label-summary
 
-test-core: setup-core ## the unit tests of src: no MPI, a few minutes with the build
+test-core: setup-core ## the unit tests of src: no MPI, 2 minutes with the build
 	@scripts/build.sh --target test_core release $(JOBS) -DCAIRN_TESTS=ON
 	@cd build/release && $(CTEST) -L core --no-label-summary
 
