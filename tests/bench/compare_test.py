@@ -91,11 +91,12 @@ class Compare(BenchCase):
         self.results("new", {"a": around(70), "b": around(50.1)})
         shown = self.compare("new", "old")
         self.assertRegex(
-            shown.stdout, r"k +write +2 +a +70 +100 +MiB/s +0\.700 +0\.69\d\.\.0\.70\d +lower"
+            shown.stdout,
+            r"k +write +2 +a +70\.0 +100 +MiB/s +6 +x0\.700 +0\.69\d\.\.0\.70\d +lower",
         )
         self.assertRegex(shown.stdout, r"k +write +2 +b .* no difference shown")
         self.assertIn("two samples: two runs", shown.stdout)
-        self.assertIn("Holm over 2 rows", shown.stdout)
+        self.assertIn("all rows of a system together (1 of a, 1 of b)", shown.stdout)
 
     def test_rules(self):
         self.results("old", {"a": around(100), "b": around(50)})
@@ -117,7 +118,9 @@ class Compare(BenchCase):
     def test_two_systems_of_one_run(self):
         directory = self.results("one", {"a": around(100), "b": around(50)})
         shown = self.compare(f"{directory}:a", f"{directory}:b")
-        self.assertRegex(shown.stdout, r"a : b +100 +50 +MiB/s +2\.000 +2\.000\.\.2\.000 +higher")
+        self.assertRegex(
+            shown.stdout, r"a : b +100 +50\.0 +MiB/s +6 +x2\.00 +2\.00\.\.2\.00 +higher"
+        )
         self.assertIn("paired by rounds", shown.stdout)
         for words, text in (
             ([f"{directory}:c", f"{directory}:b"], "no system c in these results: a, b"),
@@ -126,12 +129,23 @@ class Compare(BenchCase):
         ):
             self.assertIn(text, self.compare(*words, expect=2).stderr)
 
+    def test_few_rounds_say_what_they_can_show(self):
+        self.results("old", {"a": around(100, 0.5)})
+        self.results("new", {"a": around(120, 0.5)})
+        shown = self.compare("new", "old", "--fail-if", "ratio>1.1").stdout
+        self.assertRegex(shown, r" 6 +0\.\d+\.\.\d\.\d+ +too few rounds: can show x\d\.\d\d or")
+
+    def test_rounds_that_one_side_lacks(self):
+        directory = self.results("one", {"a": around(100), "b": around(50)[:4]})
+        shown = self.compare(f"{directory}:a", f"{directory}:b").stdout
+        self.assertRegex(shown, r" +4 +x2\.00 .* higher; only the rounds that both have")
+
     def test_what_is_not_compared(self):
         self.results("old", {"a": around(100)})
         self.results("void", {"a": around(100)}, status="invalid")
         self.assertIn("not compared: a side is void", self.compare("old", "void").stdout)
         self.results("short", {"a": [100.0]})
-        self.assertIn("fewer than two rounds", self.compare("old", "short").stdout)
+        self.assertIn("too few rounds: 1", self.compare("old", "short").stdout)
         self.results("other", {"b": around(1)})
         self.assertIn("no cell in common", self.compare("old", "other", expect=1).stderr)
 
@@ -144,7 +158,8 @@ class Compare(BenchCase):
         self.assertLess(rows[0]["low"], 100)
         self.assertGreater(rows[0]["high"], 100)
         heat = json.loads((self.scratch / "figures/heat-map.vl.json").read_text("utf-8"))
-        self.assertEqual(["100 MiB/s", "50 MiB/s"], [one["text"] for one in heat["data"]["values"]])
+        texts = [one["text"] for one in heat["data"]["values"]]
+        self.assertEqual(["100 MiB/s", "50.0 MiB/s"], texts)
         suffixes = {path.suffix for path in (self.scratch / "figures").iterdir()}
         if "Vega-Lite files only" in run.stderr:
             self.assertEqual({".json"}, suffixes)

@@ -129,13 +129,13 @@ class Runs(BenchCase):
         path = self.matrix(head % "1.0e+30")
         shown = self.bench("run", path, "--output", "out")
         (plan,) = [record for record in self.records() if record["record"] == "plan"]
-        self.assertEqual(2, plan["rounds"])
-        # One to warm up and two of the pilot are no figures; two rounds are.
+        self.assertEqual(3, plan["rounds"])  # below three there is no interval
+        # One to warm up and two of the pilot are no figures; three rounds are.
         self.assertEqual(
-            [True, True, True, False, False],
+            [True, True, True, False, False, False],
             [each["warmup"] for each in self.results() if each["kernel"] == "one"],
         )
-        self.assertIn("the pilot asks for 2 rounds", shown.stderr)
+        self.assertIn("the pilot asks for 3 rounds", shown.stderr)
         self.assertIn(
             "fixed by a pilot of 2 rounds", (self.scratch / "out/report.html").read_text()
         )

@@ -7,6 +7,7 @@ import re
 import shlex
 
 from . import files, options, sizes
+from .digits import three
 from .errors import Mistake
 from .node import installation
 from .page import figure_files, page
@@ -228,11 +229,11 @@ def compare_command(given):
     found = compare.rows(one, other)
     if not found:
         raise Mistake(f"{given.a}, {given.b}: no cell in common", code=1)
-    say(*summary.columns(compare.table(found), {0, 1, 3, 6, 9}), "")
+    say(*summary.columns(compare.table(found), compare.LEFT), "")
     say(*compare.notes(one, other, found))
     broken = [(row, one) for one in rules for row in found if one.broken_by(row)]
     for row, one in broken:
-        tell(f"{row.name}: ratio {row.ratio.ratio:.3f} {one.sign} {one.bound:g}")
+        tell(f"{row.name}: ratio {three(row.verdict.ratio.ratio)} {one.sign} {one.bound:g}")
     return 1 if broken else 0
 
 

@@ -9,6 +9,7 @@ import json
 import re
 
 from .. import files
+from ..digits import three
 from ..errors import Mistake
 from ..results import summary
 from . import charts, headline, specifications
@@ -63,10 +64,10 @@ def of_accesses(found):
     for row in found.rows():
         rows = []
         for system, series in counted(found, row):
-            low, high = series.interval or (series.median, series.median)
+            low, high = series.interval or (series.rate, series.rate)
             rows.append(
                 {
-                    **{"system": system, "median": series.median, "low": low, "high": high},
+                    **{"system": system, "rate": series.rate, "low": low, "high": high},
                     "unit": series.unit,
                 }
             )
@@ -85,12 +86,12 @@ def heat_map(found):
                     **{"row": title_of(*row), "system": system},
                     **{"share": share.ratio.ratio if share else None},
                     **{"limit": share.limit.name if share else None},
-                    "text": f"{series.median:.0f} {series.unit}",
+                    "text": f"{three(series.rate)} {series.unit}",
                 }
             )
     if not rows:
         return {}
-    title = "Medians, and what part of the limit they are"
+    title = "Rates, and what part of the limit they are"
     return {"heat-map": specifications.heat_map(title, rows, found.systems())}
 
 
@@ -105,7 +106,7 @@ def scaling(found):
         ]
         rows = []
         for system in found.systems():
-            mine = {count: series.median for name, count, series in points if name == system}
+            mine = {count: series.rate for name, count, series in points if name == system}
             few = min(mine, default=0)
             rows += [
                 {"system": system, "ranks": count, "rate": rate, "ideal": mine[few] * count / few}

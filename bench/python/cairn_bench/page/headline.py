@@ -6,7 +6,8 @@ data. """
 import statistics
 
 from .. import sizes
-from ..results import ratios, summary
+from ..digits import three
+from ..results import summary
 from ..results.moved import medium_in_memory, moved
 
 SMALL_CALL = 4096
@@ -73,9 +74,9 @@ class Headline:
         if series is None:
             return ""
         nodes = self.state(system).nodes
-        total = rate_text(series.median)
+        total = rate_text(series.rate)
         if nodes > 1:
-            total += f" ({rate_text(series.median / nodes)} a node)"
+            total += f" ({rate_text(series.rate / nodes)} a node)"
         shares = self.found.shares(self.kernel, access, self.ranks, system)
         return "; ".join([total, *map(summary.share_text, shares)])
 
@@ -89,24 +90,20 @@ class Headline:
         ]
         if mine is None or not others or (system not in self.found.cairn and self.found.cairn):
             return ""
-        best = max(others, key=lambda other: self.series(access, other).median)
-        ratio = ratios.paired(mine.rates, self.series(access, best).rates)
-        if ratio is None:
-            return ""
-        return (
-            f"x{ratio.ratio:.2f} of {best} ({ratio.low:.2f}..{ratio.high:.2f}, n = {ratio.pairs})"
-        )
+        best = max(others, key=lambda other: self.series(access, other).rate)
+        verdict = self.found.verdict(self.kernel, access, self.ranks, system, best)
+        return f"{verdict.text}; of {best}, n = {verdict.rounds}"
 
     def in_memory(self, system):
         return medium_in_memory(self.run, system)
 
     def goes_on(self, system):
         series = self.series("write", system)
-        return f"{statistics.median(series.seconds.values()):.3f} s" if series else ""
+        return seconds_text(series)
 
     def durable(self, system):
         series, state = self.series("write", system), self.state(system)
-        if series is None:
+        if series is None or not series.seconds:
             return ""
         seconds = statistics.median(series.seconds.values())
         if system in self.found.cairn:
@@ -126,7 +123,7 @@ class Headline:
 
     def restarted(self, system):
         series = self.series("read", system)
-        return f"{statistics.median(series.seconds.values()):.3f} s" if series else ""
+        return seconds_text(series)
 
     def reads(self, system):
         if self.series("read", system) is None:
@@ -137,7 +134,7 @@ class Headline:
 
     def scaling(self, system):
         points = {
-            key[2]: one.median
+            key[2]: one.rate
             for key, one in self.found.series.items()
             if key[:2] == (self.kernel, "write")
             and key[3] == system
@@ -178,7 +175,7 @@ class Headline:
                 continue
             found = [self.found.counted(kernel, each, ranks, name) for each in OPERATIONS]
             if name == system and all(found) and found[0].unit == "ops/s":
-                return " / ".join(f"{one.median / 1e3:.1f}" for one in found) + " k/s"
+                return " / ".join(three(one.rate / 1e3) for one in found) + " k/s"
         return ""
 
     def times(self, system, what):
@@ -224,7 +221,13 @@ class Headline:
 
 
 def rate_text(rate):
-    return f"{rate / 1024:.2f} GiB/s" if rate >= 1024 else f"{rate:.0f} MiB/s"
+    return f"{three(rate / 1024)} GiB/s" if rate >= 1024 else f"{three(rate)} MiB/s"
+
+
+def seconds_text(series):
+    if series is None or not series.seconds:
+        return ""
+    return f"{statistics.median(series.seconds.values()):.3f} s"
 
 
 def percentile(series, part):

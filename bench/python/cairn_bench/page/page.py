@@ -5,6 +5,7 @@ import shlex
 import statistics
 
 from .. import sizes
+from ..digits import three
 from ..errors import telling_line
 from ..plan import sizing
 from ..results import figures as figures_module, judged, summary
@@ -17,7 +18,7 @@ STYLE = pathlib.Path(__file__).with_name("page.css")
 NOTES = [
     (
         "Rates are MiB/s: bytes that the ranks asked for, divided by the time of the slowest rank. "
-        "Each byte of a file counts once."
+        "Each byte of a file counts once. A rate is the geometric mean over the rounds."
     ),
     (
         "Times are those of the original programs' figures, named in each table: with open and"
@@ -35,10 +36,11 @@ NOTES = [
         " straggler. Of more than 32 ranks, a bar is the slowest one of some neighbours."
     ),
     (
-        "The interval is the 95 % interval of paired ratios: Student's t on the logarithms of the"
-        " ratios of each round. It holds for one comparison, not for the table. Whether a"
-        " difference is shown is decided over the whole table, after Holm: all verdicts together"
-        " are wrong with a probability of 5 %. The number of rounds was fixed before they began."
+        "Against the baseline: the geometric mean of the ratios of each round, which is the"
+        " quotient of the two rates. Its interval is Student's, on the logarithms of the ratios. It"
+        " is simultaneous: with a probability of 95 %, the intervals of all rows of a system"
+        " contain their true ratios. A difference is shown if its interval excludes 1. The number"
+        " of rounds was fixed before they began."
     ),
     (
         "Per cent of a limit: the rate divided by that of a copy between the ranks' buffers and a"
@@ -219,7 +221,7 @@ def overview(found, run):
             '<p class="faint">The darker a cell, the nearer it is to its limit: '
             "steps of 20 %.</p>"
         ),
-        wide_table(fill('<th scope="col">median rate</th>{}', heads)),
+        wide_table(fill('<th scope="col">rate</th>{}', heads)),
     ]
     for kernel, access, ranks in found.rows():
         cells = joined(
@@ -290,26 +292,22 @@ def overview_cell(found, run, kernel, access, ranks, system):
         return fill('<span class="faint">not measured</span>')
     if series is None:
         return void(summary.MARKS.get(state.status, state.status))
-    ratio = found.ratio(kernel, access, ranks, system)
-    parts = [f"{series.median:.0f}"]
+    verdict = found.verdict(kernel, access, ranks, system)
+    parts = [three(series.rate)]
+    if series.is_short:
+        parts.append(fill("<small>timed over {} s</small>", three(series.timed_for_s)))
     for share in found.shares(kernel, access, ranks, system):
         parts.append(
             fill(
-                '<small title="{}, {:.0f} MiB/s">{:.0f} % of {}</small>',
+                '<small title="{}, {} MiB/s">{} % of {}</small>',
                 share.limit.name,
-                share.limit.median,
-                share.ratio.ratio * 100,
+                three(share.limit.rate),
+                three(share.ratio.ratio * 100),
                 share.limit.short,
             )
         )
-    if ratio is not None:
-        interval = f"{ratio.low:.2f}..{ratio.high:.2f}"
-        if found.differs(kernel, access, ranks, system):
-            kind = "better" if ratio.ratio > 1 else "worse"
-            text = f"x{ratio.ratio:.2f} ({interval})"
-            parts.append(fill('<small class="{}">{}</small>', kind, text))
-        else:
-            parts.append(fill("<small>no difference shown ({})</small>", interval))
+    if verdict is not None:
+        parts.append(fill('<small class="{}">{}</small>', verdict.kind, verdict.text))
     where = moved(access, state, medium_in_memory(run, system))
     verified = f"{sizes.show(state.verified)} verified" if state.checked else "not verified"
     return joined([*parts, smalls(each for each in (where, verified) if each)])
@@ -328,7 +326,7 @@ def limit_table(found):
         "way",
         "ranks",
         "bytes of a call",
-        "MiB/s, median",
+        "MiB/s",
         "lowest..highest",
         "medium of",
     )
@@ -344,8 +342,8 @@ def limit_table(found):
             one.short,
             one.ranks,
             sizes.show(one.transfer_bytes),
-            f"{one.median:.0f}",
-            f"{min(rates):.0f}..{max(rates):.0f}",
+            three(one.rate),
+            f"{three(min(rates))}..{three(max(rates))}",
             ", ".join([*one.systems, *(f"{name} (drains there)" for name in one.drains)]),
         ]
         parts.append(line_of(one.medium, None, cells))
@@ -359,7 +357,7 @@ def scaling(found):
         points = {system: {} for system in found.systems()}
         for key, series in found.series.items():
             if key[:2] == (kernel, access) and found.counted(*key):
-                points[key[3]][key[2]] = series.median
+                points[key[3]][key[2]] = series.rate
         unit = next(one.unit for key, one in found.series.items() if key[:2] == (kernel, access))
         chart = charts.scaling_chart(f"{kernel} {access} by ranks", points, unit)
         if chart:
@@ -369,7 +367,7 @@ def scaling(found):
     return [
         fill("<h2>By number of ranks</h2>"),
         fill(
-            '<p class="faint">Medians; dashed: the rate of the fewest ranks, '
+            '<p class="faint">Rates; dashed: the rate of the fewest ranks, '
             "times the ranks.</p>"
         ),
         *parts,
@@ -451,7 +449,7 @@ def details(found, run, kernel, access, ranks):
         series = found.counted(kernel, access, ranks, system)
         mark = "" if series else summary.MARKS.get(state.status, "not measured")
         strip.append(
-            (system, series.rates, series.median, series.interval, "")
+            (system, series.rates, series.rate, series.interval, "")
             if series
             else (system, {}, 0, None, mark)
         )
@@ -462,10 +460,11 @@ def details(found, run, kernel, access, ranks):
         rows.append(detail_row(system, access, state, series, shares, mark, in_memory))
     heads = [
         "system",
-        "median",
+        "rate",
         "lowest",
         "highest",
         "rounds",
+        "timed for",
         "of the limit",
         "drift",
         "slowest rank",
@@ -524,10 +523,15 @@ def moved_cell(access, state, in_memory):
 def shares_cell(shares):
     return joined(
         fill(
-            "<div>{}<small>{:.0f}..{:.0f} %</small></div>",
+            "<div>{}{}</div>",
             summary.share_text(share),
-            share.ratio.low * 100,
-            share.ratio.high * 100,
+            ""
+            if share.ratio.half is None
+            else fill(
+                "<small>{}..{} %</small>",
+                three(share.ratio.low * 100),
+                three(share.ratio.high * 100),
+            ),
         )
         for share in shares
     )
@@ -537,15 +541,16 @@ def detail_row(system, access, state, series, shares, mark, in_memory):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
         reason = telling_line(state.errors)
-        return line_of(system, None, [void(mark), *[""] * 11, verified, "", reason])
+        return line_of(system, None, [void(mark), *[""] * 12, verified, "", reason])
     cells = [
-        f"{series.median:.0f}",
-        f"{series.lowest:.0f}",
-        f"{series.highest:.0f}",
+        three(series.rate),
+        three(series.lowest),
+        three(series.highest),
         len(series.rates),
+        summary.seconds_text(series),
         shares_cell(shares),
         "" if series.drift is None else f"{series.drift:+.1f}",
-        f"{statistics.median(series.seconds.values()):.4f} s",
+        f"{statistics.median(series.seconds.values()):.4f} s" if series.seconds else "",
         f"{statistics.median(series.first_done.values()):.4f} s" if series.first_done else "",
         f"{statistics.median(state.startups):.2f} s" if state.startups else "",
         f"{statistics.median(state.finals):.2f} s" if state.finals else "",

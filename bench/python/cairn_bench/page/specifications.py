@@ -21,8 +21,8 @@ def names(field, order=None, title=None):
 
 
 def bars(title, rows, systems):
-    """Bars at the medians, with the 95 % intervals of the geometric means."""
-    axis = f"{rows[0]['unit']}, median and 95 % interval"
+    """Bars at the rates, which are geometric means, with their 95 % intervals."""
+    axis = f"{rows[0]['unit']}, geometric mean and 95 % interval"
     return head(
         title,
         rows,
@@ -32,7 +32,7 @@ def bars(title, rows, systems):
         layer=[
             {
                 "mark": {"type": "bar", "color": BAR},
-                "encoding": {"x": across("median", axis)},
+                "encoding": {"x": across("rate", axis)},
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 2},

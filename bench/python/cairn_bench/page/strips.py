@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: a strip for each system, with dots, a median and an interval."""
+"""Small charts as inline SVG: a strip for each system, with dots, a rate and an interval."""
 
 from .markup import fill, joined
 
@@ -16,7 +16,7 @@ def nice(value):
 
 
 def strip_chart(title, series, unit):
-    """`series`: [(label, {round: value}, median, interval, mark)]; mark: a text instead of dots."""
+    """`series`: [(label, {round: value}, rate, interval, mark)]; mark: a text instead of dots."""
     top = nice(max((value for one in series for value in one[1].values()), default=1))
     span = WIDTH - LABEL - RIGHT
     height = HEIGHT * len(series) + 34
@@ -42,7 +42,7 @@ def strip_chart(title, series, unit):
             unit,
         )
     )
-    for number, (label, rates, median, interval, mark) in enumerate(series):
+    for number, (label, rates, rate, interval, mark) in enumerate(series):
         y = HEIGHT * number + 20
         parts.append(
             fill('<text x="{}" y="{}" text-anchor="end">{}</text>', LABEL - 8, y + 4, label)
@@ -52,7 +52,7 @@ def strip_chart(title, series, unit):
                 fill('<text class="void" x="{}" y="{}">{}</text>', LABEL + 6, y + 4, mark)
             )
             continue
-        x = LABEL + span * median / top
+        x = LABEL + span * rate / top
         parts.append(
             fill(
                 '<rect class="median" x="{}" y="{}" height="12" width="{:.1f}"/>',

@@ -5,12 +5,14 @@ import operator
 import pathlib
 import re
 
+from ..digits import three
 from ..errors import Mistake
 from . import figures as figures_module
-from . import ratios, store
+from . import ratios, store, verdicts
 
 RULE = re.compile(r"\s*ratio\s*(<|>)\s*([0-9]*\.?[0-9]+)\s*")
 SIGNS = {"<": operator.lt, ">": operator.gt}
+LEFT = {0, 1, 3, 6, 10}  # columns that begin at the left
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Rule:
     bound: float
 
     def broken_by(self, row):
-        return row.differs and SIGNS[self.sign](row.ratio.ratio, self.bound)
+        return row.verdict.shown and SIGNS[self.sign](row.verdict.ratio.ratio, self.bound)
 
 
 @dataclasses.dataclass
@@ -38,10 +40,10 @@ class Row:
     ranks: int
     system: str  # "a" or "a : b"
     unit: str
-    medians: tuple
-    ratio: ratios.Ratio | None
-    why_not: str = ""
-    differs: bool = False  # after Holm, over all rows
+    rates: tuple  # geometric means over the rounds that the ratio is of
+    rounds: str = ""  # 10, or those of each run: 10 : 9
+    ratio: ratios.Ratio | None = None
+    verdict: verdicts.Verdict = verdicts.Verdict(None)
 
     @property
     def name(self):
@@ -84,9 +86,14 @@ def rows(one, other):
             continue
         name = system if system == theirs else f"{system} : {theirs}"
         found.append(_row((kernel, access, ranks), ours, system, base, theirs, name, same_run))
-    counted = [row for row in found if row.ratio is not None]
-    for row, is_finding in zip(counted, ratios.holm([row.ratio.p for row in counted])):
-        row.differs = is_finding
+    for name in dict.fromkeys(row.system for row in found):
+        family = {
+            place: row.ratio
+            for place, row in enumerate(found)
+            if row.system == name and not row.verdict.why_not
+        }
+        for place, verdict in verdicts.of_family(family).items():
+            found[place].verdict = verdict
     return found
 
 
@@ -94,55 +101,67 @@ def _row(where, ours, system, base, theirs, name, same_run):
     mine = ours.counted(*where, system)
     other = base.counted(*where, theirs)
     unit = ours.series[(*where, system)].unit
-    medians = (mine.median if mine else None, other.median if other else None)
+    means = (mine.rate if mine else None, other.rate if other else None)
+
+    def without_ratio(why_not):
+        return Row(*where, name, unit, means, verdict=verdicts.Verdict(None, why_not))
+
     if mine is None or other is None:
-        return Row(*where, name, unit, medians, None, "a side is void")
+        return without_ratio("a side is void")
     key, other_key = ours.keys[where[0], where[2], system], base.keys[where[0], where[2], theirs]
     if (system == theirs and key != other_key) or mine.bytes != other.bytes:
-        return Row(*where, name, unit, medians, None, "other work: sizes, options or hints differ")
-    if same_run:
-        ratio = ratios.paired(mine.rates, other.rates)
-    else:
-        ratio = ratios.two_samples(list(mine.rates.values()), list(other.rates.values()))
-    return Row(*where, name, unit, medians, ratio, "" if ratio else "fewer than two rounds")
+        return without_ratio("other work: sizes, options or hints differ")
+    if not same_run:
+        sides = (list(mine.rates.values()), list(other.rates.values()))
+        rounds = " : ".join(dict.fromkeys(str(len(each)) for each in sides))
+        return Row(*where, name, unit, means, rounds, ratios.two_samples(*sides))
+    ratio = ratios.paired(mine.rates, other.rates)
+    if ratio and ratio.uneven:
+        common = ratios.common_rounds(mine.rates, other.rates)
+        means = tuple(
+            ratios.geometric_mean(side.rates[each] for each in common) for side in (mine, other)
+        )
+    return Row(*where, name, unit, means, str(ratio.pairs if ratio else 0), ratio)
 
 
-def verdict(row):
-    if row.ratio is None:
-        return f"not compared: {row.why_not}"
-    if not row.differs:
-        return "no difference shown"
-    return "higher" if row.ratio.ratio > 1 else "lower"
+def words(verdict):
+    if verdict.ratio and verdict.ratio.uneven:
+        return f"{verdict.words}; only the rounds that both have"
+    return verdict.words
 
 
 def table(found):
-    lines = [["kernel", "access", "ranks", "system", "A", "B", "unit", "A / B", "95 %", "verdict"]]
+    heads = ["kernel", "access", "ranks", "system", "A", "B", "unit", "n", "A / B", "interval"]
+    lines = [[*heads, "verdict"]]
     for row in found:
-        ratio = row.ratio
         lines.append(
             [
                 row.kernel,
                 row.access,
                 str(row.ranks),
                 row.system,
-                *("-" if each is None else f"{each:.0f}" for each in row.medians),
+                *("-" if each is None else three(each) for each in row.rates),
                 row.unit,
-                f"{ratio.ratio:.3f}" if ratio else "",
-                f"{ratio.low:.3f}..{ratio.high:.3f}" if ratio else "",
-                verdict(row),
+                row.rounds,
+                row.verdict.factor,
+                row.verdict.interval,
+                words(row.verdict),
             ]
         )
     return lines
 
 
 def notes(one, other, found):
-    compared = sum(row.ratio is not None for row in found)
     kind = (
         "paired by rounds: one run"
         if one.results.run["run"] == other.results.run["run"]
         else "two samples: two runs, whatever changed between them included"
     )
+    counted = [row.system for row in found if row.verdict.has_interval]
+    families = ", ".join(f"{counted.count(name)} of {name}" for name in dict.fromkeys(counted))
+    of_families = f" ({families})" if families else ""
     return [
-        f"Ratios: {kind}. Each interval holds for its own row. Verdicts are adjusted after Holm "
-        f"over {compared} rows."
+        f"Ratios: {kind}. A and B are geometric means over the n rounds.",
+        f"Intervals: 95 % for all rows of a system together{of_families}. A difference is shown if "
+        "its interval excludes 1.",
     ]

@@ -1,26 +1,31 @@
 """Figures from records: the rates of each kernel, access and system, and whether they count."""
 
 import dataclasses
-import functools
 import math
 import statistics
 
 from ..plan import limits as limits_module
 from ..plan.cells import AGAIN
-from . import ratios
+from . import ratios, verdicts
 
+SHORT_S = 1.0  # an access that is timed over less is marked
 
 
 @dataclasses.dataclass
 class Series:
-    """One access of one cell over the rounds; warm-up rounds are left out."""
+    """One access of one cell over the rounds; warm-up rounds are left out.
+
+    `rate` and `timed_for_s` are geometric means over the rounds. So the quotient of two rates is
+    the geometric mean of the ratios of the rounds, and rate times time gives the bytes.
+    """
 
     kernel: str
     access: str
     system: str
     ranks: int
     rates: dict = dataclasses.field(default_factory=dict)  # round: MiB/s
-    seconds: dict = dataclasses.field(default_factory=dict)  # round: the original's figure
+    seconds: dict = dataclasses.field(default_factory=dict)  # round: the original's, where known
+    amounts: dict = dataclasses.field(default_factory=dict)  # round: (weight, amount)
     first_done: dict = dataclasses.field(default_factory=dict)
     phases: dict = dataclasses.field(default_factory=dict)  # round: {phase: {least, most}}
     latency: dict = dataclasses.field(default_factory=dict)  # round: {p50: nanoseconds}
@@ -34,11 +39,12 @@ class Series:
         """Several repetitions in one job are one round: their times are added up."""
         self.unit = access.get("unit", "MiB/s")
         rate = access.get("rate", access["rate_mib_s"])
-        seconds = access["seconds"] or 1.0
-        before = self.seconds.get(number, 0)
-        amount = before * self.rates.get(number, 0) + rate * seconds
-        self.seconds[number] = before + seconds
-        self.rates[number] = amount / self.seconds[number]
+        weight = access["seconds"] or 1.0
+        before, amount = self.amounts.get(number, (0.0, 0.0))
+        self.amounts[number] = (before + weight, amount + rate * weight)
+        self.rates[number] = (amount + rate * weight) / (before + weight)
+        if access["seconds"]:
+            self.seconds[number] = self.seconds.get(number, 0.0) + access["seconds"]
         if access["first_done_s"] is not None:
             self.first_done[number] = access["first_done_s"]
         self.bytes, self.original_name = access["bytes"] or 0, access["original_name"]
@@ -52,8 +58,24 @@ class Series:
 
     @property
     def interval(self):
-        """95 % interval of the geometric mean of the rates, or None."""
+        """95 % interval of the rate, of this series alone; None below three rounds."""
         return ratios.interval(list(self.rates.values()))
+
+    @property
+    def rate(self):
+        """Geometric mean over the rounds."""
+        return ratios.geometric_mean(self.rates.values())
+
+    @property
+    def timed_for_s(self):
+        """Seconds of the access in one round, as a geometric mean; None where they are not
+        known."""
+        return ratios.geometric_mean(self.seconds.values())
+
+    @property
+    def is_short(self):
+        """Whether the access is timed over less than 1 s."""
+        return self.timed_for_s is not None and self.timed_for_s < SHORT_S
 
     @property
     def drift(self):
@@ -136,13 +158,15 @@ class LimitSeries:
         return f"{self.short} by {'1 rank' if self.ranks == 1 else f'{self.ranks} ranks'}"
 
     @property
-    def median(self):
-        return statistics.median(self.rates.values())
+    def rate(self):
+        """Geometric mean over the rounds."""
+        return ratios.geometric_mean(self.rates.values())
 
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """What part of a limit a series reaches: `ratio`, paired by rounds."""
+    """What part of a limit a series reaches: `ratio`, paired by rounds, with an interval of its
+    own from three rounds on."""
 
     ratio: ratios.Ratio
     limit: LimitSeries
@@ -159,6 +183,7 @@ class Figures:
         self.system_order = list(results.run["matrix"]["systems"])
         for record in results.results:
             self._take(record)
+        self.families = {}  # (system, base): {(kernel, access, ranks): Verdict}
         self.cairn = {
             name for name, one in results.run["systems"].items() if one["given"].get("cairn")
         }
@@ -253,32 +278,56 @@ class Figures:
             return None
         return self.series.get((kernel, access, ranks, system))
 
-    def ratio(self, kernel, access, ranks, system):
-        """Against the baseline; None for the baseline itself and where there is none."""
-        if self.baseline is None or system == self.baseline:
+    def ratio(self, kernel, access, ranks, system, base=None):
+        """Against the baseline or `base`, with the interval of this comparison alone; None for the
+        base itself and where a side is void or has no common round."""
+        base = base or self.baseline
+        if base is None or system == base:
             return None
         ours = self.counted(kernel, access, ranks, system)
-        base = self.counted(kernel, access, ranks, self.baseline)
-        return ratios.paired(ours.rates, base.rates) if ours and base else None
+        other = self.counted(kernel, access, ranks, base)
+        return ratios.paired(ours.rates, other.rates) if ours and other else None
 
-    @functools.cached_property
-    def findings(self):
-        """Keys of series that differ from the baseline, after Holm over the whole table."""
-        found = {key: self.ratio(*key) for key in self.series}
-        found = {key: ratio for key, ratio in found.items() if ratio is not None}
-        verdicts = ratios.holm([ratio.p for ratio in found.values()])
-        return {key for key, is_finding in zip(found, verdicts) if is_finding}
+    def family(self, system, base):
+        """{(kernel, access, ranks): Verdict}: all rows of a system against another one."""
+        if (system, base) not in self.families:
+            rows = [
+                key[:3]
+                for key in self.series
+                if key[3] == system and self.counted(*key) and self.counted(*key[:3], base)
+            ]
+            found = {row: self.ratio(*row, system, base) for row in rows}
+            self.families[system, base] = verdicts.of_family(found)
+        return self.families[system, base]
 
-    def differs(self, kernel, access, ranks, system):
-        """Whether a difference from the baseline is shown."""
-        return (kernel, access, ranks, system) in self.findings
+    def verdict(self, kernel, access, ranks, system, base=None):
+        """Against the baseline or `base`; None for the base itself and for a void cell."""
+        base = base or self.baseline
+        if base is None or system == base or not self.counted(kernel, access, ranks, system):
+            return None
+        found = self.family(system, base).get((kernel, access, ranks))
+        if found is None:
+            state = self.state(kernel, ranks, base)
+            is_void = state is not None and state.status != "ok"
+            found = verdicts.Verdict(None, f"{base} {'is void' if is_void else 'lacks it'}")
+        return found
+
+    @property
+    def again(self):
+        """The baseline's second self."""
+        return f"{self.baseline}{AGAIN}"
 
     @property
     def noise_floor(self):
-        """Ratios of the baseline's second self to the baseline: what no difference looks like."""
-        again = f"{self.baseline}{AGAIN}"
-        found = [self.ratio(*key) for key in self.series if key[3] == again]
-        return [ratio for ratio in found if ratio is not None]
+        """Ratios of the baseline's second self to the baseline: what no difference looks like.
+        Each has the interval of its own comparison."""
+        found = [self.ratio(*key) for key in self.series if key[3] == self.again]
+        return [ratio for ratio in found if ratio is not None and ratio.half is not None]
+
+    @property
+    def false_findings(self):
+        """Verdicts that call the baseline different from itself."""
+        return [each for each in self.family(self.again, self.baseline).values() if each.shown]
 
     def copy_limit(self, access, ranks, system, transfer):
         """The copy that bounds an access: of its medium, ranks and nearest transfer size."""
@@ -295,7 +344,7 @@ class Figures:
             return None
         distance = {id(one): abs(math.log(one.transfer_bytes / transfer)) for one in near}
         least = min(distance.values())
-        return max((one for one in near if distance[id(one)] == least), key=lambda one: one.median)
+        return max((one for one in near if distance[id(one)] == least), key=lambda one: one.rate)
 
     def limit_of_kind(self, kind, wanted, system):
         """The fastest access of the limit of this kind that bounds a system."""
@@ -305,7 +354,7 @@ class Figures:
                 for one in self.limits.values()
                 if one.kind == kind and one.access in wanted and system in one.systems
             ),
-            key=lambda one: one.median,
+            key=lambda one: one.rate,
             default=None,
         )
 

@@ -1,10 +1,10 @@
-"""Statistics: intervals of ratios, verdicts over a table, and how many rounds a pilot asks for.
+"""Statistics: ratios with their intervals, and how many rounds a pilot asks for.
 
 Two systems of one run are compared round by round: the logarithm of the ratio of their rates, its
 mean, and Student's interval of that mean. Two runs have no rounds in common: there it is Student's
 interval for two samples of logarithms. The number of rounds is fixed before the run; nothing is
 repeated until it is significant.
-Each interval holds for its own comparison. Over a table, `holm` adjusts the verdicts.
+An interval holds for one comparison, or for all comparisons of a family together (`among`).
 """
 
 import dataclasses
@@ -14,85 +14,114 @@ import statistics
 
 CONFIDENCE = 0.95
 LEVEL = 1 - CONFIDENCE
+LEAST_ROUNDS = 3  # for an interval
+EXPONENTS = 700  # beyond these, math.exp has no value
 
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    ratio: float
-    low: float
-    high: float
-    pairs: int  # of two runs: rounds of the shorter one
-    p: float = 1.0  # two-sided, that the ratio is 1
+    """How many times the one side is the other one."""
+
+    mean: float  # of the logarithms
+    error: float  # standard error of the mean
+    degrees: int  # of freedom
+    pairs: int  # rounds that both sides have; of two runs: rounds of the shorter one
     paired: bool = True
+    uneven: bool = False  # paired, and a side has rounds that the other one lacks
+    comparisons: int = 1  # that the interval holds for together
 
     @property
-    def shows_difference(self):
-        """By itself, without regard to other comparisons."""
-        return not self.low <= 1 <= self.high
+    def ratio(self):
+        return exp(self.mean)
+
+    @functools.cached_property
+    def half(self):
+        """Half the width of the interval, in logarithms; None below LEAST_ROUNDS."""
+        if self.pairs < LEAST_ROUNDS:
+            return None
+        return student(1 - LEVEL / self.comparisons, self.degrees) * self.error
+
+    @property
+    def low(self):
+        return None if self.half is None else exp(self.mean - self.half)
+
+    @property
+    def high(self):
+        return None if self.half is None else exp(self.mean + self.half)
+
+    @property
+    def excludes_1(self):
+        return self.half is not None and not self.low <= 1 <= self.high
+
+    def among(self, comparisons):
+        """The ratio with an interval that is one of so many: with a probability of 95 %, all of
+        them contain their true ratio (Bonferroni)."""
+        return dataclasses.replace(self, comparisons=comparisons)
 
 
 def paired(ours, base):
-    """{round: rate} of two systems: Ratio of ours to base, or None below two common rounds."""
-    rounds = sorted(set(ours) & set(base))
-    if len(rounds) < 2:
+    """{round: rate} of two systems: Ratio of ours to base, or None without a common round."""
+    rounds = common_rounds(ours, base)
+    if not rounds:
         return None
     logs = [math.log(ours[each] / base[each]) for each in rounds]
     mean, variance = _moments(logs)
-    return _ratio(mean, math.sqrt(variance / len(logs)), len(logs) - 1, len(logs), True)
+    error = math.sqrt(variance / len(logs))
+    return Ratio(mean, error, len(logs) - 1, len(logs), uneven=set(ours) != set(base))
+
+
+def common_rounds(ours, base):
+    """Rounds in which both sides have a rate."""
+    return [each for each in sorted(set(ours) & set(base)) if ours[each] > 0 and base[each] > 0]
 
 
 def two_samples(ours, base):
-    """Rates of two runs: Ratio of their geometric means, or None below two rounds in either.
+    """Rates of two runs: Ratio of their geometric means, or None if a run has none.
 
     The spread of both is pooled where they have as many rounds, which is exact for equal spreads.
     Otherwise it is Welch's interval, with its degrees of freedom rounded down.
     """
-    if min(len(ours), len(base)) < 2:
+    sides = [[math.log(rate) for rate in rates if rate > 0] for rates in (ours, base)]
+    counts = tuple(map(len, sides))
+    if not all(counts):
         return None
-    counts = (len(ours), len(base))
-    found = [_moments([math.log(rate) for rate in rates]) for rates in (ours, base)]
-    difference = found[0][0] - found[1][0]
+    found = list(map(_moments, sides))
     parts = [variance / count for (_, variance), count in zip(found, counts)]
-    degrees = sum(counts) - 2
-    if counts[0] != counts[1] and sum(parts) > 0:
+    degrees = max(1, sum(counts) - 2)
+    if counts[0] != counts[1] and min(counts) > 1 and sum(parts) > 0:
         weights = sum(part**2 / (count - 1) for part, count in zip(parts, counts))
         degrees = max(1, math.floor(sum(parts) ** 2 / weights))
-    return _ratio(difference, math.sqrt(sum(parts)), degrees, min(counts), False)
+    difference = found[0][0] - found[1][0]
+    return Ratio(difference, math.sqrt(sum(parts)), degrees, min(counts), paired=False)
 
 
 def _moments(values):
-    """Mean and variance."""
+    """Mean and variance; the variance of a single value is not known, and is returned as 0."""
     mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return mean, 0.0
     return mean, math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _ratio(mean, error, degrees, count, is_paired):
-    half = student(CONFIDENCE, degrees) * error
-    if error > 0:
-        p = 1 - inside(abs(mean) / error, degrees)
-    else:
-        p = 0.0 if mean != 0 else 1.0
-    return Ratio(math.exp(mean), math.exp(mean - half), math.exp(mean + half), count, p, is_paired)
+def exp(exponent):
+    return math.exp(max(-EXPONENTS, min(exponent, EXPONENTS)))
+
+
+def geometric_mean(values):
+    """Of positive values; 0 if one of them is not positive, None if there are none."""
+    values = list(values)
+    if not values:
+        return None
+    return statistics.geometric_mean(values) if min(values) > 0 else 0.0
 
 
 def interval(rates):
-    """Student's interval of the geometric mean of one system's rates, or None below two."""
-    if len(rates) < 2:
+    """Student's interval of the geometric mean of one system's rates; None below LEAST_ROUNDS."""
+    if len(rates) < LEAST_ROUNDS or min(rates) <= 0:
         return None
     mean, variance = _moments([math.log(rate) for rate in rates])
     half = student(CONFIDENCE, len(rates) - 1) * math.sqrt(variance / len(rates))
-    return math.exp(mean - half), math.exp(mean + half)
-
-
-def holm(ps, level=LEVEL):
-    """For each p whether it is a finding: together they are wrong with probability `level`."""
-    found = [False] * len(ps)
-    order = sorted(range(len(ps)), key=ps.__getitem__)
-    for place, index in enumerate(order):
-        if ps[index] > level / (len(ps) - place):
-            break
-        found[index] = True
-    return found
+    return exp(mean - half), exp(mean + half)
 
 
 def most_wrong(count, level=LEVEL):
@@ -105,14 +134,15 @@ def most_wrong(count, level=LEVEL):
     return number
 
 
-def rounds_for(deviation, precision, least, most):
+def rounds_for(deviation, precision, least, most, comparisons=1):
     """The fewest rounds whose interval is expected to reach `precision` (0.05: 5 % to each side).
 
     deviation: standard deviation of the logarithms of ratios, as a pilot found it.
+    comparisons: as of Ratio.
     """
-    wanted = math.log(1 + precision)
-    for count in range(max(least, 2), most):
-        if student(CONFIDENCE, count - 1) * deviation / math.sqrt(count) <= wanted:
+    wanted, confidence = math.log(1 + precision), 1 - LEVEL / comparisons
+    for count in range(max(least, LEAST_ROUNDS), most):
+        if student(confidence, count - 1) * deviation / math.sqrt(count) <= wanted:
             return count
     return most
 

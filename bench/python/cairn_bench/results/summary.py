@@ -3,28 +3,38 @@
 import statistics
 
 from .. import sizes
+from ..digits import three
 from ..terminal import printable
 from . import ratios
 from .moved import medium_in_memory, moved
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
-
-
-def ratio_text(ratio, differs):
-    if ratio is None:
-        return ""
-    if not differs:
-        return f"no difference shown ({ratio.low:.2f}..{ratio.high:.2f})"
-    return f"x{ratio.ratio:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
+LEFT = {0, 1, 3, 6, 9, 10, 11}  # columns that begin at the left
+ABOUT = (
+    "Rates and times are geometric means over the n rounds. So a ratio is the quotient of two "
+    "rates, where both have the same rounds."
+)
+ABOUT_FAMILIES = (
+    "The intervals against {} hold for all rows of a system together (95 %). A difference is "
+    "shown if its interval excludes 1."
+)
+ABOUT_SHORT = "* timed over less than 1 s in a round"
 
 
 def share_text(share):
-    """63 % of copy by 2 ranks"""
-    return f"{share.ratio.ratio * 100:.0f} % of {share.limit.name}" if share else ""
+    """63.1 % of copy by 2 ranks"""
+    return f"{three(share.ratio.ratio * 100)} % of {share.limit.name}" if share else ""
 
 
 def shares_text(shares):
     return "; ".join(map(share_text, shares))
+
+
+def seconds_text(series):
+    """12.3 s, or 0.0431 s* where that is short"""
+    if series.timed_for_s is None:
+        return "?"
+    return f"{three(series.timed_for_s)} s{'*' if series.is_short else ''}"
 
 
 def lines(figures):
@@ -34,10 +44,11 @@ def lines(figures):
             "access",
             "ranks",
             "system",
-            "median",
+            "rate",
             "lowest..highest",
             "unit",
             "n",
+            "timed for",
             "of the limit",
             f"against {figures.baseline}" if figures.baseline else "",
             "moved",
@@ -49,10 +60,24 @@ def lines(figures):
             if figures.state(where[0], where[2], system) is not None:
                 rows.append(row(figures, *where, system))
     return [
-        *columns(rows, {0, 1, 3, 6, 8, 9, 10}),
+        *columns(rows, LEFT),
+        *about_lines(figures),
         *system_lines(figures),
         *noise_lines(figures),
     ]
+
+
+def about_lines(figures):
+    """What the columns mean."""
+    counted = [one for key, one in figures.series.items() if figures.counted(*key)]
+    if not counted:
+        return []
+    found = ["", ABOUT]
+    if figures.baseline:
+        found.append(ABOUT_FAMILIES.format(figures.baseline))
+    if any(one.is_short for one in counted):
+        found.append(ABOUT_SHORT)
+    return found
 
 
 def system_lines(figures):
@@ -66,7 +91,7 @@ def system_lines(figures):
             middle = statistics.median
             rows.append(
                 [
-                    *(system, f"{middle(startups):.2f} s", f"{middle(finals):.2f} s"),
+                    *(system, f"{three(middle(startups))} s", f"{three(middle(finals))} s"),
                     sizes.show(round(middle(memory))),
                 ]
             )
@@ -79,16 +104,18 @@ def row(figures, kernel, access, ranks, system):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     begin = [kernel, access, str(ranks), system]
     if series is None:
-        return [*begin, MARKS.get(state.status, "-"), *[""] * 6, verified]
+        return [*begin, MARKS.get(state.status, "-"), *[""] * 7, verified]
     where = (kernel, access, ranks, system)
+    verdict = figures.verdict(*where)
     return [
         *begin,
-        f"{series.median:.0f}",
-        f"{series.lowest:.0f}..{series.highest:.0f}",
+        three(series.rate),
+        f"{three(series.lowest)}..{three(series.highest)}",
         series.unit,
         str(len(series.rates)),
+        seconds_text(series),
         shares_text(figures.shares(*where)),
-        ratio_text(figures.ratio(*where), figures.differs(*where)),
+        verdict.text if verdict else "",
         moved(access, state, medium_in_memory(figures.run, system)),
         verified,
     ]
@@ -114,13 +141,14 @@ def noise_lines(figures):
     floor = figures.noise_floor
     if not floor:
         return []
-    alone = sum(ratio.shows_difference for ratio in floor)
+    alone = sum(ratio.excludes_1 for ratio in floor)
     widest = max(max(ratio.high, 1 / ratio.low) for ratio in floor)
     return [
         "",
         f"Noise floor: {figures.baseline} against itself: {alone} of {len(floor)} intervals "
-        f"exclude 1, where up to {ratios.most_wrong(len(floor))} may by chance; the widest reaches "
-        f"x{widest:.2f}.",
+        f"exclude 1 where each is taken alone; up to {ratios.most_wrong(len(floor))} may by "
+        f"chance. The widest reaches x{three(widest)}. Differences shown, which should be none: "
+        f"{len(figures.false_findings)}.",
     ]
 
 
