@@ -1,4 +1,5 @@
-"""Figures of a run and the table that the terminal shows: rates, ratios and times."""
+"""Figures of a run and the table that the terminal shows: rates, ratios, times, the order of rows,
+void cells and verified bytes."""
 
 import random
 import re
@@ -64,6 +65,17 @@ class Tables(unittest.TestCase):
         self.assertAlmostEqual(ours.rate / base.rate, verdict.ratio.ratio)
         self.assertEqual(2, verdict.ratio.comparisons)  # write and read
 
+    def test_the_order_of_the_matrix(self):
+        rates = {"base": around(100), "ours": around(150)}
+        for seed in range(3):
+            found = figures.Figures(results(rates, ("z", "a", "m"), order=random.Random(seed),
+                                            ranks=(4, 2)))
+            wanted = [(kernel, access, ranks) for kernel in ("z", "a", "m")
+                      for access in ("write", "read") for ranks in (2, 4)]
+            self.assertEqual(wanted, found.rows())
+            self.assertEqual([(*row, system) for row in wanted for system in rates],
+                             list(found.series))
+
     def test_uneven_rounds(self):
         lines = self.shown({"base": around(100), "ours": around(150, range(2, 6))})
         row = next(line for line in lines if "write" in line and "ours" in line)
@@ -75,6 +87,7 @@ class Tables(unittest.TestCase):
         rates = {"base": around(100), "ours": around(150)}
         lines = self.shown(rates, status={"base": "failed"})
         self.assertTrue(any("not compared: base is void" in line for line in lines))
+        self.assertIn("FAILED: k on base, 2 ranks: exit code None", lines)
         lines = self.shown(rates, status={"ours": "invalid"})
         self.assertTrue(any(re.search("ours +INVALID", line) for line in lines))
 
@@ -91,6 +104,32 @@ class Tables(unittest.TestCase):
         line = summary.noise_lines(found)[-1]
         self.assertIn("2 of 2 intervals exclude 1 where each is taken alone", line)
         self.assertIn("Differences shown, which should be none: 2.", line)
+
+
+class VerifiedBytes(unittest.TestCase):
+    def state(self, checks, errors="", **output):
+        found = results({"base": {0: 100.0}}, status={"base": "invalid"})
+        found.results[0]["output"].update(checks=checks, **output)
+        found.results[0].update(errors=errors)
+        return figures.Figures(found).state("k", 2, "base")
+
+    def check(self, size, wrong, first=""):
+        return {"repetition": 0, "bytes": size, "wrong": wrong, "first_wrong": first}
+
+    def test_only_equal_bytes_count(self):
+        checks = [self.check(1000, 0), self.check(1000, 3, "f: byte 5 is 1, expected 2")]
+        self.assertEqual(1997, self.state(checks).verified)
+        # A program of others does not say how many of its bytes are wrong.
+        self.assertEqual(1000, self.state(checks, outside=True).verified)
+
+    def test_the_reason(self):
+        first = "f: byte 5 is 1, expected 2"
+        checks = [self.check(1000, 3, first)]
+        self.assertEqual(first, self.state(checks).reason)
+        self.assertEqual(first, self.state(checks, "mpirun was started\n").reason)
+        line = f"ior: INVALID: 3 of 1000 bytes are wrong: {first}"
+        self.assertEqual(line, self.state(checks, f"---\n{line}\n").reason)
+        self.assertEqual("no luck", self.state([], "no luck\n").reason)
 
 
 if __name__ == "__main__":

@@ -192,6 +192,7 @@ class Runner(BenchCase):
                 ["invalid"], [each["status"] for each in results if each["kernel"] == name]
             )
         self.assertRegex(shown.stdout, r"wrong +write.*INVALID")
+        self.assertRegex(shown.stdout, r"(?m)^INVALID: wrong on tmpfs, 2 ranks: .*byte 5000 is")
         self.assertIn("byte 5000 is", shown.stderr)
         self.assertIn("INVALID", (self.scratch / "out/report.html").read_text(encoding="utf-8"))
 

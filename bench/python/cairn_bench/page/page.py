@@ -6,7 +6,6 @@ import statistics
 
 from .. import sizes
 from ..digits import three
-from ..errors import telling_line
 from ..plan import sizing
 from ..results import figures as figures_module, judged, summary
 from ..results.moved import medium_in_memory, moved
@@ -52,8 +51,8 @@ NOTES = [
         " the page cache needs no device."
     ),
     (
-        "Verified: bytes compared with what was written, outside of all times. A cell with one"
-        " wrong byte is INVALID and void."
+        "Verified: bytes that were compared with what was written, and equal; outside of all"
+        " times. A cell with one wrong byte is INVALID and void."
     ),
     (
         "Start-up: from the start of the command until MPI is initialised, with the launcher and,"
@@ -291,7 +290,8 @@ def overview_cell(found, run, kernel, access, ranks, system):
     if series is None and state.status == "ok":
         return fill('<span class="faint">not measured</span>')
     if series is None:
-        return void(summary.MARKS.get(state.status, state.status))
+        mark = summary.MARKS.get(state.status, state.status)
+        return joined([void(mark), smalls([state.reason])])
     verdict = found.verdict(kernel, access, ranks, system)
     parts = [three(series.rate)]
     if series.is_short:
@@ -540,8 +540,7 @@ def shares_cell(shares):
 def detail_row(system, access, state, series, shares, mark, in_memory):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
-        reason = telling_line(state.errors)
-        return line_of(system, None, [void(mark), *[""] * 12, verified, "", reason])
+        return line_of(system, None, [void(mark), *[""] * 12, verified, "", state.reason])
     cells = [
         three(series.rate),
         three(series.lowest),

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import statistics
 
+from ..errors import telling_line
 from ..plan import limits as limits_module
 from ..plan.cells import AGAIN
 from . import ratios, verdicts
@@ -108,7 +109,8 @@ class CellState:
 
     status: str = "ok"  # the worst of its rounds
     errors: str = ""
-    verified: int = 0  # bytes, warm-up included
+    reason: str = ""  # of a void cell: the line that says most
+    verified: int = 0  # bytes that were compared and equal, warm-up included
     checked: bool = False
     walls: list = dataclasses.field(default_factory=list)
     startups: list = dataclasses.field(default_factory=list)
@@ -123,6 +125,27 @@ class CellState:
     api: str = ""
     reads: dict = dataclasses.field(default_factory=dict)  # a system's own
     before: list = dataclasses.field(default_factory=list)  # commands before the last one
+
+
+def reason_of(record):
+    """Why a cell is void, in one line."""
+    said = telling_line(record["errors"])
+    checks = record["output"]["checks"] if record["output"] else []
+    wrong = next((check["first_wrong"] for check in checks if check["first_wrong"]), "")
+    if wrong and wrong not in said:
+        return wrong
+    return said or f"exit code {record.get('exit_code')}"
+
+
+def equal_bytes(output):
+    """Bytes that were compared and equal. A program of others does not say how many are wrong, so
+    a check of it counts as a whole or not at all."""
+    outside = output.get("outside")
+    return sum(
+        max(check["bytes"] - check["wrong"], 0)
+        for check in output["checks"]
+        if not (outside and check["wrong"])
+    )
 
 
 @dataclasses.dataclass
@@ -183,6 +206,7 @@ class Figures:
         self.system_order = list(results.run["matrix"]["systems"])
         for record in results.results:
             self._take(record)
+        self._sort()
         self.families = {}  # (system, base): {(kernel, access, ranks): Verdict}
         self.cairn = {
             name for name, one in results.run["systems"].items() if one["given"].get("cairn")
@@ -191,6 +215,25 @@ class Figures:
         for record in results.limits:
             if record["status"] == "ok" and not record["warmup"]:
                 self._take_limit(record)
+
+    def _sort(self):
+        """Into the matrix's order; the records are in the order that was drawn."""
+
+        def of_cell(key):
+            kernel, *_, ranks, system = key
+            kernels, systems = self.kernel_order, self.system_order
+            return kernels.index(kernel), systems.index(system), ranks
+
+        accesses = {}
+        for kernel, access, *_ in sorted(self.series, key=of_cell):
+            accesses.setdefault(kernel, {}).setdefault(access, len(accesses.get(kernel, {})))
+
+        def of_series(key):
+            kernel, system, ranks = of_cell(key)
+            return kernel, accesses[key[0]][key[1]], ranks, system
+
+        self.series = {key: self.series[key] for key in sorted(self.series, key=of_series)}
+        self.states = {key: self.states[key] for key in sorted(self.states, key=of_cell)}
 
     def _take_limit(self, record):
         for access in record["output"]["accesses"]:
@@ -214,13 +257,14 @@ class Figures:
         state.reads, state.before = record.get("reads", {}), record.get("before", [])
         if record["status"] != "ok":
             state.status, state.errors = record["status"], record["errors"]
+            state.reason = reason_of(record)
         output = record["output"]
         if output is None:
             return
         state.fsync = bool(output["parameters"].get("fsync"))
         state.nodes = output.get("nodes") or 1
         state.api, state.hints = output["api"], output["hints"] or {}
-        state.verified += sum(check["bytes"] for check in output["checks"])
+        state.verified += equal_bytes(output)
         state.checked = state.checked or bool(output["checks"])
         if record["warmup"]:
             return
@@ -254,7 +298,12 @@ class Figures:
                 if (kernel, ranks) not in measured
             )
         )
-        return sorted(found, key=lambda key: (self.kernel_order.index(key[0]), key[2]))
+
+        def place(row):
+            kernel, access, ranks = row
+            return self.kernel_order.index(kernel), access == "-", access == "-" and ranks
+
+        return sorted(found, key=place)
 
     def systems(self):
         return sorted(dict.fromkeys(key[2] for key in self.states), key=self.system_order.index)

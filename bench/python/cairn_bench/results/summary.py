@@ -61,10 +61,22 @@ def lines(figures):
                 rows.append(row(figures, *where, system))
     return [
         *columns(rows, LEFT),
+        *void_lines(figures),
         *about_lines(figures),
         *system_lines(figures),
         *noise_lines(figures),
     ]
+
+
+def void_lines(figures):
+    """Why cells are void."""
+    found = [
+        f"{MARKS.get(state.status, state.status)}: {kernel} on {system}, {of_ranks(ranks)}: "
+        f"{state.reason}"
+        for (kernel, ranks, system), state in figures.states.items()
+        if state.status != "ok"
+    ]
+    return ["", *found] if found else []
 
 
 def about_lines(figures):
