@@ -166,6 +166,15 @@ class Compare(BenchCase):
         else:
             self.assertEqual({".json", ".svg", ".png", ".pdf"}, suffixes)
 
+    def earlier_runs(self, count):
+        """Lines of so many runs of the same work before the one that is there."""
+        log = self.scratch / "runs/history.jsonl"
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        before = [{**line, "run": f"before-{day}", "started": f"2026-01-0{day}T00:00:00"}
+                  for day in range(1, count + 1) for line in lines]
+        text = "".join(json.dumps(line) + "\n" for line in [*before, *lines])
+        log.write_text(text, encoding="utf-8")
+
     def test_every_chart_has_a_specification(self):
         """Ranks, scaling, latency and history; each is one that Vega-Lite draws."""
         path = self.scratch / "m.yaml"
@@ -175,9 +184,9 @@ class Compare(BenchCase):
             "kernels: {k: {kernel: ior, block: 64KiB, transfer: 4KiB, latency: true}}\n",
             encoding="utf-8",
         )
-        for number in range(3):
-            self.run_words([CAIRN, "bench", "run", path, "--output", f"runs/{number}"])
-        self.run_words([CAIRN, "bench", "report", "runs/2", "--figures", "figures"])
+        self.run_words([CAIRN, "bench", "run", path, "--output", "runs/0"])
+        self.earlier_runs(8)
+        self.run_words([CAIRN, "bench", "report", "runs/0", "--figures", "figures"])
         drawn = {
             path.name.removesuffix(".vl.json"): json.loads(path.read_text("utf-8"))
             for path in (self.scratch / "figures").glob("*.vl.json")
@@ -192,7 +201,8 @@ class Compare(BenchCase):
         parts = [row["part"] for row in drawn["latency-k-read-1"]["data"]["values"]]
         self.assertEqual((17, 0.01, 0.9999), (len(parts), parts[0], round(parts[-1], 6)))
         series, box = drawn["history-k-write-2-a"]["hconcat"]
-        self.assertEqual([False, False, True], [row["newest"] for row in series["data"]["values"]])
+        newest = [row["newest"] for row in series["data"]["values"]]
+        self.assertEqual([*[False] * 8, True], newest)
         self.assertEqual({"p5", "p25", "p50", "p75", "p95"}, set(box["data"]["values"][0]))
 
     def test_rule(self):
@@ -231,10 +241,17 @@ class Umami(unittest.TestCase):
 
     def test_strip(self):
         text = umami.strip("k write", [10, 20, 30, 40, 15], "MiB/s")
-        self.assertIn("15 MiB/s, in the lowest quarter of 4 earlier runs", text)
+        self.assertIn("15.0 MiB/s, in the lowest quarter of 4 earlier runs", text)
         self.assertEqual(4, text.count("<circle"))
         self.assertIn('stroke-dasharray="4 3"', text)
         umami.strip("all the same", [3, 3, 3], "MiB/s")
+
+    def test_strip_without_quarters(self):
+        text = umami.strip("k write", [10, 20, 15], "MiB/s", has_quarters=False)
+        self.assertIn("15.0 MiB/s, after 2 earlier runs", text)
+        self.assertIn(umami.NEUTRAL, text)
+        for absent in ("quarter", 'class="box"', *umami.COLOURS):
+            self.assertNotIn(absent, text)
 
 
 if __name__ == "__main__":

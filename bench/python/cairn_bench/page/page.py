@@ -7,7 +7,7 @@ import statistics
 from .. import sizes
 from ..digits import three
 from ..plan import sizing
-from ..results import figures as figures_module, judged, summary
+from ..results import figures as figures_module, history, judged, summary
 from ..results.moved import medium_in_memory, moved
 from . import charts, headline, strips, umami
 from .markup import fill, joined, lines_of, of_package
@@ -421,18 +421,24 @@ def history_strips(past):
         fill(
             '<p class="faint">Medians of the runs; the star is this one. At the right its quarters '
             "without this run, whiskers from 5 to 95 %. The colour says in which quarter this run "
-            "lies: red, orange, green, blue from the lowest to the highest.</p>"
+            "lies: red, orange, green, blue from the lowest to the highest. Below {} earlier runs "
+            "there are no quarters.</p>",
+            history.FEWEST,
         ),
         fill('<div class="wide" tabindex="0"><table><tbody>'),
     ]
     for (kernel, access, ranks, system), found in past.items():
         title = f"{kernel} {access} {'on' if ranks else 'against'} {system}"
-        index = umami.quarter(found.medians)
+        quarter = "no quarters yet"
+        if found.has_quarters:
+            quarter = umami.WORDS[umami.quarter(found.medians)]
         of_ranks = f"{summary.of_ranks(ranks)}, " if ranks else ""
-        value = f"{umami.shown(found.medians[-1])} {found.unit}"
+        value = f"{three(found.medians[-1])} {found.unit}"
         cells = [
-            fill("{}<small>{}</small>", value, umami.WORDS[index]),
-            umami.strip(title, found.medians, found.unit, found.large_is_good),
+            fill("{}<small>{}</small>", value, quarter),
+            umami.strip(
+                title, found.medians, found.unit, found.large_is_good, found.has_quarters
+            ),
         ]
         parts.append(line_of(title, f"{of_ranks}{len(found.medians)} runs", cells))
     return [*parts, TABLE_ENDS]

@@ -143,45 +143,54 @@ def latency(title, rows, systems):
 
 
 def history(title, past):
-    """In the manner of UMAMI: the series with a star on the newest, and the box of those before."""
+    """In the manner of UMAMI: the series with a star on the newest, and the box of those before, if
+    they have quarters."""
     *before, newest = past.medians
-    paint = umami.colour(umami.quarter(past.medians), past.large_is_good)
+    paint = umami.NEUTRAL
+    if past.has_quarters:
+        paint = umami.colour(umami.quarter(past.medians), past.large_is_good)
     series = [
         {"time": time, "value": value, "newest": False}
         for time, value in zip(past.times, past.medians)
     ]
     series[-1]["newest"] = True
-    box = {
-        f"p{part}": umami.percentile(before, part) for part in (*umami.WHISKERS, 25, 50, 75)
-    }
     time = {"field": "time", "type": "temporal", "title": None}
     point = {"x": time, "y": across("value", past.unit, scale={"zero": False})}
     at_newest = {
         "mark": {"type": "rule", "strokeDash": [4, 3], "color": paint},
         "encoding": {"y": {"datum": newest}},
     }
-    return {
-        "$schema": SCHEMA, "title": title, "resolve": {"scale": {"y": "shared"}}, "hconcat": [{
-            "width": WIDTH, "height": 80, "data": {"values": series}, "layer": [{
-                "mark": {"type": "line", "point": {"color": paint}, "color": paint},
-                "encoding": point,
-            }, {
-                "encoding": point, "transform": [{"filter": "datum.newest"}], "mark": {
-                    **{"type": "point", "shape": STAR, "size": 150, "filled": True},
-                    **{"color": paint, "opacity": 1},
-                },
-            }, at_newest, ],
+    charts = [{
+        "width": WIDTH, "height": 80, "data": {"values": series}, "layer": [{
+            "mark": {"type": "line", "point": {"color": paint}, "color": paint},
+            "encoding": point,
         }, {
-            "width": 40, "height": 80, "data": {"values": [box]}, "layer": [{
-                "mark": "rule", "encoding": {
-                    "y": across("p5", None, scale={"zero": False}), "y2": {"field": "p95"}
-                },
-            }, {
-                "mark": {"type": "bar", "size": 20, "color": paint, "opacity": 0.5},
-                "encoding": {"y": across("p25", None), "y2": {"field": "p75"}},
-            }, {"mark": {"type": "tick", "size": 20}, "encoding": {"y": across("p50", None)}},
-                                                                            at_newest, ],
-        }, ],
+            "encoding": point, "transform": [{"filter": "datum.newest"}], "mark": {
+                **{"type": "point", "shape": STAR, "size": 150, "filled": True},
+                **{"color": paint, "opacity": 1},
+            },
+        }, at_newest, ],
+    }]
+    if past.has_quarters:
+        charts.append(box(before, paint, at_newest))
+    return {
+        "$schema": SCHEMA, "title": title, "resolve": {"scale": {"y": "shared"}}, "hconcat": charts
+    }
+
+
+def box(before, paint, at_newest):
+    """The box plot of the earlier runs."""
+    parts = {f"p{part}": umami.percentile(before, part) for part in (*umami.WHISKERS, 25, 50, 75)}
+    return {
+        "width": 40, "height": 80, "data": {"values": [parts]}, "layer": [{
+            "mark": "rule", "encoding": {
+                "y": across("p5", None, scale={"zero": False}), "y2": {"field": "p95"}
+            },
+        }, {
+            "mark": {"type": "bar", "size": 20, "color": paint, "opacity": 0.5},
+            "encoding": {"y": across("p25", None), "y2": {"field": "p75"}},
+        }, {"mark": {"type": "tick", "size": 20}, "encoding": {"y": across("p50", None)}},
+                                                                    at_newest, ],
     }
 
 

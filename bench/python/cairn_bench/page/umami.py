@@ -6,9 +6,11 @@ percentile that the newest does not exceed. For rates, large is good.
 
 import math
 
+from ..digits import three
 from .markup import fill, joined
 
 PERCENTILES = (25, 50, 75, 100)
+NEUTRAL = "#7A7F87"  # of a run that lies in no quarter, as the earlier ones are too few
 COLOURS = ("#DA0017", "#FD6A07", "#40A43A", "#2C69A9")
 WORDS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 WHISKERS = (5, 95)
@@ -38,15 +40,12 @@ def colour(index, big_is_good=True):
     return COLOURS[index] if big_is_good else COLOURS[-(1 + index)]
 
 
-def shown(value):
-    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.3g}"
-
-
-def strip(title, values, unit, big_is_good=True):
-    """An SVG: the time series with a star on the newest; beside it the box plot without it."""
+def strip(title, values, unit, big_is_good=True, has_quarters=True):
+    """An SVG: the time series with a star on the newest; beside it the box plot without it, if
+    the earlier runs have quarters."""
     *before, newest = values
-    index = quarter(values)
-    paint = colour(index, big_is_good)
+    index = quarter(values) if has_quarters else None
+    paint = colour(index, big_is_good) if has_quarters else NEUTRAL
     low, high = min(values), max(values)
     span = (high - low) or max(abs(high), 1.0)
 
@@ -58,9 +57,8 @@ def strip(title, values, unit, big_is_good=True):
     points = [(PAD + step * i, y(value)) for i, value in enumerate(values)]
     line = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
     middle = WIDTH - PAD - BOX / 2
-    quarters = [percentile(before, part) for part in (25, 50, 75)]
-    ends = [percentile(before, part) for part in WHISKERS]
-    label = f"{title}: {shown(newest)} {unit}, in the {WORDS[index]} of {len(before)} earlier runs"
+    place = f"in the {WORDS[index]} of" if has_quarters else "after"
+    label = f"{title}: {three(newest)} {unit}, {place} {len(before)} earlier runs"
     parts = [
         fill(
             '<svg class="umami" viewBox="0 0 {} {}" role="img" aria-label="{label}">'
@@ -85,6 +83,17 @@ def strip(title, values, unit, big_is_good=True):
             paint,
             y=y(newest),
         ),
+        *(box(before, middle, y, paint) if has_quarters else []),
+        fill("</svg>"),
+    ]
+    return joined(parts)
+
+
+def box(before, middle, y, paint):
+    """The box plot of the earlier runs. y: where a value lies."""
+    quarters = [percentile(before, part) for part in (25, 50, 75)]
+    ends = [percentile(before, part) for part in WHISKERS]
+    return [
         whisker(middle, middle, *map(y, ends)),
         fill(
             '<rect class="box" x="{}" width="24" y="{:.1f}" height="{:.1f}" fill="{}" '
@@ -95,9 +104,7 @@ def strip(title, values, unit, big_is_good=True):
             paint,
         ),
         whisker(middle - 12, middle + 12, y(quarters[1]), y(quarters[1])),
-        fill("</svg>"),
     ]
-    return joined(parts)
 
 
 def whisker(x1, x2, y1, y2):

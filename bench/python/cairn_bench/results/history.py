@@ -13,7 +13,9 @@ from ..errors import Mistake
 from ..terminal import tell
 from . import judged, records
 from .figures import Figures
+from .machines import machine_of
 
+FEWEST = 8  # earlier runs, before a quarter of them says anything
 NAME = "history.jsonl"
 
 
@@ -38,6 +40,7 @@ def lines_of(results):
                 "run": run["run"],
                 "started": run["started"],
                 "host": run["environment"]["host"],
+                "machine": machine_of(run, system),
                 "cairn": run["environment"]["cairn"],
                 "matrix": run["matrix"]["name"],
                 "cell": found.keys[kernel, ranks, system],
@@ -76,12 +79,22 @@ def append(path, results):
 
 @dataclasses.dataclass(frozen=True)
 class Past:
-    """Medians of one figure on one host, oldest first; the newest is that of the run shown."""
+    """Medians of one figure on one machine, oldest first; the newest is that of the run shown."""
 
     times: tuple
     medians: tuple
     unit: str
     large_is_good: bool = True
+
+    @property
+    def earlier(self):
+        """How many runs there were before."""
+        return len(self.medians) - 1
+
+    @property
+    def has_quarters(self):
+        """Whether the earlier runs are enough to say in which quarter of them this one lies."""
+        return self.earlier >= FEWEST
 
 
 def load(path):
@@ -106,7 +119,8 @@ def load(path):
 
 
 def of_run(results, path):
-    """{(kernel, access, ranks, system): Past} where earlier runs of this host did the same work."""
+    """{(kernel, access, ranks, system): Past} where earlier runs of this machine did the same
+    work."""
     newest = {}
     for record in [*load(path), *lines_of(results)]:
         newest[record["run"], record["cell"], record["access"]] = record
@@ -114,19 +128,16 @@ def of_run(results, path):
     runs |= {
         f"{name} {record['started']}" for name, record in judged.newest(results).items()
     }
-    host = results.run["environment"]["host"]
+    same_work = {}
+    for record in sorted(newest.values(), key=lambda record: record["started"]):
+        same_work.setdefault(what_must_agree(record), []).append(record)
     found = {}
     for mine in [record for record in newest.values() if record["run"] in runs]:
-        same = sorted(
-            (
-                record
-                for record in newest.values()
-                if (record["cell"], record["access"], record["host"], record["unit"])
-                == (mine["cell"], mine["access"], host, mine["unit"])
-                and record["started"] <= mine["started"]
-            ),
-            key=lambda record: record["started"],
-        )
+        same = [
+            record
+            for record in same_work[what_must_agree(mine)]
+            if record["started"] <= mine["started"]
+        ]
         if len(same) > 1:
             key = (mine["kernel"], mine["access"], mine["ranks"], mine["system"])
             found[key] = Past(
@@ -136,3 +147,9 @@ def of_run(results, path):
                 mine.get("large_is_good", True),
             )
     return found
+
+
+def what_must_agree(record):
+    """Of the lines of one history. Lines of earlier versions name no machine, so they are none of a
+    machine that is known."""
+    return record["cell"], record["access"], record.get("machine"), record["unit"]

@@ -12,6 +12,7 @@ from ..errors import Mistake
 from ..node import machine
 from ..terminal import tell
 from . import records, store
+from .machines import machine_of
 
 DIRECTORY = "judged"
 ROW = ("group", "what", "against", "unit", "median", "low", "high", "pairs")
@@ -104,8 +105,7 @@ def of_page(results, directory):
     except Mistake as mistake:  # others may have put it there
         tell(f"no judged tables are shown: {mistake}")
         return {}
-    host = results.run["environment"]["host"]
-    return newest(other) if other.run["environment"]["host"] == host else {}
+    return newest(other) if machine_of(other.run) == machine_of(results.run) else {}
 
 
 def history_lines(results):
@@ -122,6 +122,7 @@ def history_lines(results):
                     "run": f"{record['table']} {record['started']}",
                     "started": record["started"],
                     "host": run["environment"]["host"],
+                    "machine": machine_of(run),
                     "cairn": record["facts"].get("cairn"),
                     "matrix": DIRECTORY,
                     "cell": hashlib.sha256(repr(parts).encode()).hexdigest()[:16],
