@@ -15,6 +15,9 @@ from cairn_bench.plan import outside  # noqa: E402
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(
+    {**SCHEMA, "oneOf": [{"$ref": "#/$defs/output"}], "required": []}
+)
 MIB = 1 << 20
 
 
@@ -25,9 +28,7 @@ def recorded(name):
 def figures(program, name, ranks=4):
     """[(access, repetition, bytes, seconds, rate, unit)] of a recording."""
     found = outside.output_of(program, recorded(name), ranks)
-    jsonschema.Draft202012Validator(
-        {**SCHEMA, "oneOf": [{"$ref": "#/$defs/output"}], "required": []}
-    ).validate(found)
+    VALIDATOR.validate(found)
     return [
         (
             each["access"],
@@ -72,8 +73,82 @@ class Parsers(unittest.TestCase):
         self.assertEqual(176663296, read[2])
         output = outside.output_of("hacc_io", recorded("hacc-fpp.txt"), 4)
         self.assertEqual((True, 0), (output["valid"], output["checks"][0]["wrong"]))
-        wrong = recorded("hacc-fpp.txt").replace("Success", "Failed")
-        self.assertFalse(outside.output_of("hacc_io", wrong, 4)["valid"])
+        self.assertEqual(176663296, output["checks"][0]["bytes"])
+
+    def test_wrong_data(self):
+        """The program's own line is the reason; none of its bytes counts as verified."""
+        cases = {
+            # IOR 4 with -R, whose exit code is the number of errors; IOR 3; and IOR with -q.
+            ("ior", recorded("ior-wrong-read.txt"), ""): (
+                2048, "WARNING: Incorrect data on read (2048 errors found).", 6,
+            ),
+            ("ior", "WARNING: incorrect data on write (8 errors found).\nno figures", ""): (
+                8, "WARNING: incorrect data on write (8 errors found).", 0,
+            ),
+            ("ior", "[1] FAILED comparison of buffer containing 8-byte ints:\n",
+             "ERROR: data check error, aborting execution, (ior.c:358)\n"): (
+                1, "ERROR: data check error, aborting execution, (ior.c:358)", 0,
+            ),
+            ("mdtest", recorded("mdtest.txt") + "\nERROR: verifying the data on read (3 errors)! "
+             "Take the performance values with care!\n", ""): (
+                3, "ERROR: verifying the data on read (3 errors)! Take the performance values "
+                "with care!", 6,
+            ),
+            ("hacc_io", recorded("hacc-fpp.txt").split(" CONTENTS")[0]
+             + " Values Don't Match Index:7\n", ""): (1, "Values Don't Match Index:7", 2),
+            ("fio", recorded("fio-psync.json").replace('"error" : 0', '"error" : 84'),
+             "verify: bad magic header 0, wanted acca at file /x offset 0, length 4096\n"): (
+                1, "verify: bad magic header 0, wanted acca at file /x offset 0, length 4096", 1,
+            ),
+            ("io500", "WARNING: Incorrect data on read (9 errors found).\n", ""): (
+                9, "WARNING: Incorrect data on read (9 errors found).", 0,
+            ),
+        }
+        for (program, text, errors), (wrong, line, accesses) in cases.items():
+            with self.subTest(program=program, line=line):
+                output = outside.output_of(program, text, 4, errors=errors)
+                self.assertFalse(output["valid"])
+                (check,) = output["checks"]
+                self.assertEqual((wrong, line, 0),
+                                 (check["wrong"], check["first_wrong"], check["bytes"]))
+                self.assertEqual(accesses, len(output["accesses"]))
+                VALIDATOR.validate(output)
+
+    def test_what_was_compared(self):
+        """The bytes of the accesses that IOR checks; a program that compares nothing has none."""
+        text = recorded("ior-posix-fpp.txt")
+        self.assertEqual([], outside.output_of("ior", text, 4)["checks"])
+        compared = outside.output_of("ior", text.replace(" -w -r ", " -w -r -R "), 4)["checks"]
+        self.assertEqual([64 * MIB] * 3, [check["bytes"] for check in compared])
+        for program, name in (("rdbench", "rdbench.json"), ("mdtest", "mdtest.txt")):
+            self.assertEqual([], outside.output_of(program, recorded(name), 4)["checks"])
+
+    def test_whether_a_program_syncs(self):
+        """Its words or its output say so; otherwise nobody knows, and the key is missing."""
+        quiet = recorded("ior-posix-fpp.txt").replace(" -e ", " ")
+        csv = recorded("ior-mpiio-shared.csv")
+        options = '"job options" : {'
+        for program, text, words, expected in (
+            ("ior", recorded("ior-posix-fpp.txt"), [], True), ("ior", quiet, [], None),
+            ("ior", csv, ["-a", "POSIX", "-e"], True), ("ior", csv, ["-Y"], True),
+            ("ior", csv, ["-O", "fsync=1"], True), ("ior", csv, ["-O", "fsync=0"], None),
+            ("ior", csv, ["-E", "-o", "/e"], None), ("ior", csv, [], None),
+            ("ior", recorded("ior-mpiio-shared.json"), [], True),
+            ("fio", recorded("fio-psync.json"), [], None),
+            ("fio", recorded("fio-psync.json").replace(options, options + '"fsync": "1",'), [],
+             True),
+            ("fio", recorded("fio-psync.json").replace(options, options + '"end_fsync": "0",'),
+             [], None),
+            ("mdtest", recorded("mdtest.txt"), ["-y"], True),
+            ("mdtest", recorded("mdtest.txt"), [], None),
+            ("rdbench", recorded("rdbench.json"), [], True),
+            ("hacc_io", recorded("hacc-fpp.txt"), [], None),
+        ):
+            with self.subTest(program=program, words=words):
+                output = outside.output_of(program, text, 4, words)
+                self.assertEqual(expected, output["parameters"].get("fsync"))
+        direct = outside.output_of("ior", csv, 4, ["-B"])["parameters"]
+        self.assertEqual({"direct": True}, direct)
 
     def test_vpic_io_and_bd_cats_io(self):
         ((_, _, size, seconds, rate, _),) = figures("vpicio_uni", "vpicio.txt")
@@ -202,6 +277,19 @@ class Programs(BenchCase):
         shown = self.run_matrix("  h: {kernel: program, program: hacc_io}\n", expect=1)
         self.assertIn("INVALID", shown.stdout)
         self.assertEqual(["invalid"], [record["status"] for record in self.records()])
+
+    def test_wrong_data_with_an_exit_code(self):
+        """IOR's exit code is the number of errors, and mpirun tells much of that."""
+        self.fake("fio", "")
+        self.fake("ior", recorded("ior-wrong-read.txt"), code=3)
+        shown = self.run_matrix("  real: {kernel: program, program: ior}\n", expect=1)
+        self.assertIn("INVALID", shown.stdout)
+        self.assertNotIn("FAILED", shown.stdout)
+        line = "WARNING: Incorrect data on read (2048 errors found)."
+        self.assertIn(f"invalid; not run again: {line}", shown.stderr)
+        (record,) = self.records()
+        self.assertEqual(("invalid", True), (record["status"], record["exit_code"] != 0))
+        self.assertTrue(record["errors"].startswith(line + "\n"), record["errors"])
 
     def test_a_program_that_is_missing(self):
         entry = "  gone: {kernel: program, program: io500}\n"

@@ -134,8 +134,8 @@ def words_of_fio(ranks, region, directory):
     ]
 
 
-def output_of_fio(text):
-    found = outside.output_of("fio", text, 1)
+def output_of_fio(text, errors):
+    found = outside.output_of("fio", text, 1, errors=errors)
     for access in found["accesses"]:
         access["access"] = access["access"].replace(" ", "-")
     return found

@@ -2,17 +2,20 @@
 
 A parser turns a program's output into accesses of the same form as those of Cairn's kernels, so far
 as the output has the figures; what it lacks is None. Names lie: "MB/s" of HACC-IO and h5bench are
-MiB/s. A program that verifies its data and finds wrong ones makes the cell INVALID.
+MiB/s. A program that verifies its data and finds wrong ones makes the cell INVALID, whatever its
+exit code, and also where it stopped before its figures.
 """
 
 import csv
 import dataclasses
+import errno
 import io
 import pathlib
 import re
 from collections.abc import Callable
 
 from .. import files
+from . import outside_words
 
 JOBS = pathlib.Path(__file__).resolve().parents[1] / "fio"
 START = pathlib.Path.cwd()
@@ -24,7 +27,7 @@ UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 <<
 @dataclasses.dataclass(frozen=True)
 class Program:
     command: str  # as in PATH
-    parse: Callable  # (text, ranks): Found
+    parse: Callable  # (text, ranks, arguments): Found
     uses_mpi: bool = True
 
 
@@ -32,7 +35,6 @@ class Program:
 class Found:
     accesses: list
     checks: list = dataclasses.field(default_factory=list)
-    valid: bool = True
     version: str = ""
     parameters: dict = dataclasses.field(default_factory=dict)
 
@@ -65,6 +67,11 @@ def access(name, **known):
     return found
 
 
+def check(size, repetition=0, wrong=0, first_wrong=""):
+    """size: bytes that a program has compared and found equal."""
+    return {"repetition": repetition, "bytes": size, "wrong": wrong, "first_wrong": first_wrong}
+
+
 def phase(seconds):
     return {"least": None, "most": seconds}
 
@@ -79,15 +86,28 @@ def number(pattern, text, kind=float):
 IOR_ROW = re.compile(r"^(write|read) +" + r"([0-9.]+) +" * 9 + r"([0-9]+) *$", re.M)
 
 
-def ior(text, _ranks):
+def ior(text, _ranks, arguments):
     begin = text.find("{")
     if '"tests"' in text and begin >= 0:
-        return ior_json(files.parse_json(text[begin : text.rindex("}") + 1]))
-    if text.lstrip().startswith("access,bw(MiB/s)"):
-        return ior_csv(text)
+        found = ior_json(files.parse_json(text[begin : text.rindex("}") + 1]))
+    elif text.lstrip().startswith("access,bw(MiB/s)"):
+        found = ior_csv(text)
+    else:
+        found = ior_text(text)
+    words = outside_words.words_of_ior(text, arguments)
+    found.parameters |= outside_words.of_ior(words)
+    compared = outside_words.checks_of_ior(words)
+    found.checks = [
+        check(one["bytes"], one["repetition"])
+        for one in found.accesses if one["access"] in compared
+    ]
+    return found
+
+
+def ior_text(text):
     size = re.search(r"^aggregate filesize +: (\S+) (bytes|[KMGT]iB)", text, re.M)
     count = round(float(size.group(1)) * UNITS[size.group(2)]) if size else None
-    found = Found(
+    return Found(
         [
             ior_access(row[0], int(row[10]), count, *(float(cell) for cell in row[1:10]))
             for row in IOR_ROW.findall(text)
@@ -95,9 +115,6 @@ def ior(text, _ranks):
         version=(re.search(r"^IOR-(\S+):", text, re.M) or [None, ""])[1],
         parameters={"api": (re.search(r"^api +: (\S+)", text, re.M) or [None, ""])[1]},
     )
-    wrong = number(r"^.*?(\d+) (?:total )?errors? (?:found )?(?:on|in|detected)", text, int)
-    found.valid = not wrong and "data check error" not in text.lower()
-    return found
 
 
 def ior_access(name, repetition, count, *figures):
@@ -135,17 +152,20 @@ def ior_csv(text):
 
 def ior_json(document):
     keys = ("bwMiB", "iops", "latency", "blockKiB", "xferKiB", "openTime", "wrRdTime", "closeTime")
-    accesses = []
+    accesses, parameters = [], {}
     for test in document["tests"]:
         counts = {}
         given = test["Parameters"]
+        parameters |= {"api": given["api"]}
+        if given.get("fsync") or given.get("fsyncperwrite"):
+            parameters["fsync"] = True
         size = given["blockSize"] * given["segmentCount"] * given["nodes"] * given["tasksPerNode"]
         for row in test["Results"]:
             repetition = counts.get(row["access"], 0)
             counts[row["access"]] = repetition + 1
             figures = [row[key] for key in (*keys, "totalTime")]
             accesses.append(ior_access(row["access"], repetition, size, *figures))
-    return Found(accesses, version=document.get("Version", ""))
+    return Found(accesses, version=document.get("Version", ""), parameters=parameters)
 
 
 # ---- mdtest
@@ -157,7 +177,7 @@ MDTEST_ROW = re.compile(
 )
 
 
-def mdtest(text, _ranks):
+def mdtest(text, _ranks, arguments):
     files = number(r"^\d+ tasks, (\d+) files", text, int)
     accesses = []
     for what, action, _, _, mean in MDTEST_ROW.findall(text):
@@ -174,7 +194,8 @@ def mdtest(text, _ranks):
                 original_name="Mean",
             )
         )
-    return Found(accesses, version=(re.search(r"^mdtest-(\S+) was", text, re.M) or [None, ""])[1])
+    version = (re.search(r"^mdtest-(\S+) was", text, re.M) or [None, ""])[1]
+    return Found(accesses, version=version, parameters={"fsync": True} if "-y" in arguments else {})
 
 
 # ---- HACC-IO, VPIC-IO, BD-CATS-IO
@@ -185,7 +206,7 @@ HACC_ROW = re.compile(
 )
 
 
-def hacc_io(text, _ranks):
+def hacc_io(text, _ranks, _arguments):
     accesses = [
         access(
             "write" if what.startswith("WRITE") else "read",
@@ -197,16 +218,15 @@ def hacc_io(text, _ranks):
         )
         for what, rate, count, seconds in HACC_ROW.findall(text)
     ]
-    verdict = re.search(r"CONTENTS VERIFI\w+\.*\s*(\w*)", text)
-    found = Found(accesses, valid=verdict is None or verdict.group(1) == "Success")
-    if verdict:  # the program does not say how many bytes it compared: those that it read
-        wrong = 0 if found.valid else 1
+    found = Found(accesses)
+    if "CONTENTS VERIFI" in text:
+        # The program does not say how many bytes it compared: those that it read.
         size = next((one["bytes"] for one in accesses if one["access"] == "read"), 0)
-        found.checks = [{"repetition": 0, "bytes": size, "wrong": wrong, "first_wrong": ""}]
+        found.checks = [check(size)]
     return found
 
 
-def vpicio_uni(text, ranks):
+def vpicio_uni(text, ranks, _arguments):
     particles = number(r"^Number of par\w+: (\d+)", text, int)
     writing = number(r"^(\S+) seconds elapsed in just writing data", text)
     whole = number(r"^(\S+) seconds elapsed in opening, writing, closing file", text)
@@ -228,7 +248,7 @@ def vpicio_uni(text, ranks):
     )
 
 
-def dbscan_read(text, _ranks):
+def dbscan_read(text, _ranks, _arguments):
     shape = re.search(r"m_num_global_points (\d+) \S*m_num_dims (\d+)", text)
     seconds = number(r"^Data read time (\S+)", text)
     if shape is None or seconds is None:
@@ -250,7 +270,7 @@ def dbscan_read(text, _ranks):
 # ---- h5bench: what it prints, or its CSV
 
 
-def h5bench(text, _ranks):
+def h5bench(text, _ranks, _arguments):
     if text.lstrip().startswith("metric, value"):
         rows = {
             row[0].strip(): row[1].strip() for row in csv.reader(io.StringIO(text)) if len(row) > 1
@@ -287,15 +307,20 @@ def h5bench(text, _ranks):
 # ---- fio with --output-format=json
 
 
-def fio(text, _ranks):
+def fio(text, _ranks, _arguments):
     begin = text.find("{")
     if begin < 0:
         raise Unreadable("no JSON: fio needs --output-format=json")
     document = files.parse_json(text[begin : text.rindex("}") + 1])
-    accesses = []
+    accesses, checks, writers = [], [], []
     for job in document["jobs"]:
-        if job["error"]:
+        if job["error"] and job["error"] != errno.EILSEQ:  # that is: data did not verify
             raise Unreadable(f"job {job['jobname']}: error {job['error']}")
+        options = {**document.get("global options", {}), **job.get("job options", {})}
+        if job["write"]["io_bytes"]:
+            writers.append(options)
+        if "verify" in options and job["read"]["io_bytes"]:
+            checks.append(check(job["read"]["io_bytes"]))
         for name in ("write", "read"):
             figures = job[name]
             if not figures["io_bytes"]:
@@ -314,7 +339,7 @@ def fio(text, _ranks):
                 )
             )
     version = document.get("fio version", "").removeprefix("fio-")
-    return Found(accesses, version=version)
+    return Found(accesses, checks, version, outside_words.of_fio(writers))
 
 
 def percentiles(figures):
@@ -325,7 +350,7 @@ def percentiles(figures):
 # ---- rdbench, LULESH, IO500
 
 
-def rdbench(text, _ranks):
+def rdbench(text, _ranks, _arguments):
     line = next((one for one in text.split("\n") if one.startswith('{"version"')), None)
     if line is None:
         raise Unreadable("no JSON line of rdbench")
@@ -342,12 +367,13 @@ def rdbench(text, _ranks):
         ],
         version=found["version"],
         parameters={
-            key: found[key] for key in ("L", "iotype", "collective", "sync") if key in found
+            **{key: found[key] for key in ("L", "iotype", "collective", "sync") if key in found},
+            **({"fsync": True} if found.get("sync") else {}),
         },
     )
 
 
-def lulesh(text, _ranks):
+def lulesh(text, _ranks, _arguments):
     merit = number(r"^FOM +=\s+(\S+) \(z/s\)", text)
     elapsed = number(r"^Elapsed time +=\s+(\S+) \(s\)", text)
     if merit is None:
@@ -365,7 +391,7 @@ IO500_ROW = re.compile(
 )
 
 
-def io500(text, _ranks):
+def io500(text, _ranks, _arguments):
     accesses = []
     for name, rate, unit, seconds, _ in IO500_ROW.findall(text):
         in_mib = unit == "GiB/s"
@@ -417,13 +443,22 @@ def variables(given, directory):
     return {key: filled(value, directory) for key, value in given.get("variables", {}).items()}
 
 
-def output_of(program, text, ranks):
-    """The record's `output`, as a kernel of Cairn would print it. Raises Unreadable."""
+def output_of(program, text, ranks, arguments=(), errors=""):
+    """The record's `output`, as a kernel of Cairn would print it. Raises Unreadable.
+
+    arguments: of the matrix; errors: what the program wrote to stderr.
+    """
+    line = outside_words.wrong_data(program, f"{text}\n{errors}")
     try:
-        found = PROGRAMS[program].parse(text, ranks)
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable(f"{type(error).__name__}: {error}") from error
-    if not found.accesses or any(not one["rate"] for one in found.accesses):
+        found = PROGRAMS[program].parse(text, ranks, arguments)
+    except (ValueError, KeyError, TypeError, Unreadable) as error:
+        if not line:
+            raise Unreadable(str(error) if isinstance(error, Unreadable)
+                             else f"{type(error).__name__}: {error}") from error
+        found = Found([])
+    if line:  # how many of the bytes were equal, no program says
+        found.checks = [check(0, wrong=outside_words.wrong_count(line), first_wrong=line)]
+    elif not found.accesses or any(not one["rate"] for one in found.accesses):
         raise Unreadable("no figures")
     return {
         "kernel": program,
@@ -436,7 +471,7 @@ def output_of(program, text, ranks):
         "api": found.parameters.pop("api", ""),
         "parameters": found.parameters,
         "hints": {},
-        "accesses": found.accesses,
+        "accesses": [one for one in found.accesses if one["rate"]],
         "checks": found.checks,
-        "valid": found.valid,
+        "valid": not line,
     }

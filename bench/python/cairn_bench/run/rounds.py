@@ -268,7 +268,7 @@ class Runner:
             words, self._environment(mpi, own), directory, self.matrix["timeout_s"]
         )
         try:
-            output = (reader or kernel_output)(outcome.output)
+            output = (reader or kernel_output)(outcome.output, outcome.errors)
         except outside.Unreadable as error:
             output = None
             outcome.errors += f"\noutput not understood: {error}\n{outcome.output[-TAIL:]}"
@@ -306,7 +306,7 @@ class Runner:
         return {**systems_module.base_environment(), **left, **own}
 
 
-def kernel_output(text):
+def kernel_output(text, _errors):
     """The kernel's JSON object: the last line that is one."""
     for line in reversed(text.split("\n")):
         if line.startswith("{"):
@@ -318,7 +318,7 @@ def kernel_output(text):
     return None
 
 
-def nothing(_text):
+def nothing(_text, _errors):
     """The output of a command that measures nothing."""
     return {"valid": True, "parameters": {"file_bytes": None, "cached_bytes": None}}
 
@@ -327,7 +327,10 @@ def reader_of(cell):
     """What makes an output from the text of a program of others; None for a kernel's."""
     if cell.kind != "program":
         return None
-    return lambda text: outside.output_of(cell.parameters["program"], text, cell.ranks)
+    given = cell.parameters
+    return lambda text, errors: outside.output_of(
+        given["program"], text, cell.ranks, given.get("arguments", ()), errors
+    )
 
 
 def status_of(outcome, output):
@@ -356,4 +359,7 @@ def errors_of(outcome, output, timeout_s):
             f"it printed: {outcome.output[-TAIL:]}" if outcome.output else "it printed nothing"
         )
         return f"exit code 0 without figures; {printed}\n{outcome.errors[-TAIL:]}"
-    return outcome.errors[-TAIL:]
+    said = ""
+    if output is not None and output.get("outside") and not output["valid"]:
+        said = output["checks"][0]["first_wrong"] + "\n"
+    return said + outcome.errors[-TAIL:]
