@@ -8,7 +8,7 @@ from .. import sizes
 from ..digits import three
 from ..plan import sizing
 from ..results import figures as figures_module, history, judged, summary
-from ..results.moved import medium_in_memory, moved
+from ..results.moved import medium_of, moved
 from . import charts, headline, strips, umami
 from .markup import fill, joined, lines_of, of_package
 
@@ -25,9 +25,11 @@ NOTES = [
         " contains the choice of a random tenth."
     ),
     (
-        "Reads follow writes on the same node, so the data may lie in memory: no cache was dropped."
-        " The systems whose reads come after a remount, meet no page cache, or are those of other"
-        " ranks say so in each cell."
+        "Reads follow writes on the same node, and no cache is dropped unless a cell says so."
+        ' "Page cache": the write ends in the memory of the kernel, or the read comes from there,'
+        ' and not from the disk. "Fsync called, volatile": the medium is memory, so the sync makes'
+        ' nothing durable. "As the program does": a program of others does not tell whether it'
+        " syncs."
     ),
     (
         "The line below a bar is the 95 % interval of the geometric mean of one system's rates. The"
@@ -308,7 +310,7 @@ def overview_cell(found, run, kernel, access, ranks, system):
         )
     if verdict is not None:
         parts.append(fill('<small class="{}">{}</small>', verdict.kind, verdict.text))
-    where = moved(access, state, medium_in_memory(run, system))
+    where = moved(access, state, medium_of(run, system))
     verified = f"{sizes.show(state.verified)} verified" if state.checked else "not verified"
     return joined([*parts, smalls(each for each in (where, verified) if each)])
 
@@ -462,8 +464,8 @@ def details(found, run, kernel, access, ranks):
         if series:
             phases.append((system, charts.phase_medians(series.phases)))
         shares = found.shares(kernel, access, ranks, system)
-        in_memory = medium_in_memory(run, system)
-        rows.append(detail_row(system, access, state, series, shares, mark, in_memory))
+        medium = medium_of(run, system)
+        rows.append(detail_row(system, access, state, series, shares, mark, medium))
     heads = [
         "system",
         "rate",
@@ -514,9 +516,9 @@ def unit_of(found, kernel, access, ranks):
     )
 
 
-def moved_cell(access, state, in_memory):
+def moved_cell(access, state, medium):
     """With what was done between the writes and the reads, and what stayed cached."""
-    text = moved(access, state, in_memory)
+    text = moved(access, state, medium)
     if not access.startswith(("read", "restore")) or not state.reads.get("how"):
         return text
     more = [state.reads["how"]]
@@ -543,7 +545,7 @@ def shares_cell(shares):
     )
 
 
-def detail_row(system, access, state, series, shares, mark, in_memory):
+def detail_row(system, access, state, series, shares, mark, medium):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
         return line_of(system, None, [void(mark), *[""] * 12, verified, "", state.reason])
@@ -562,7 +564,7 @@ def detail_row(system, access, state, series, shares, mark, in_memory):
         sizes.show(round(statistics.median(state.memory))) if state.memory else "",
         f"{statistics.median(state.walls):.2f} s",
         verified,
-        moved_cell(access, state, in_memory),
+        moved_cell(access, state, medium),
         state.api,
     ]
     return line_of(system, None, cells)

@@ -119,7 +119,8 @@ class CellState:
     memory: list = dataclasses.field(default_factory=list)  # bytes of the fullest node
     command: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
-    fsync: bool = False
+    fsync: bool | None = False  # None: of a program of others that does not say
+    direct: bool = False  # past the page cache
     nodes: int = 1
     hints: dict = dataclasses.field(default_factory=dict)
     api: str = ""
@@ -261,7 +262,10 @@ class Figures:
         output = record["output"]
         if output is None:
             return
-        state.fsync = bool(output["parameters"].get("fsync"))
+        given = output["parameters"]
+        is_told = "fsync" in given or not output.get("outside")
+        state.fsync = bool(given.get("fsync")) if is_told else None
+        state.direct = bool(given.get("direct"))
         state.nodes = output.get("nodes") or 1
         state.api, state.hints = output["api"], output["hints"] or {}
         state.verified += equal_bytes(output)

@@ -6,7 +6,7 @@ from .. import sizes
 from ..digits import three
 from ..terminal import printable
 from . import ratios
-from .moved import medium_in_memory, moved
+from .moved import medium_of, moved
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
 LEFT = {0, 1, 3, 6, 9, 10, 11}  # columns that begin at the left
@@ -128,7 +128,7 @@ def row(figures, kernel, access, ranks, system):
         seconds_text(series),
         shares_text(figures.shares(*where)),
         verdict.text if verdict else "",
-        moved(access, state, medium_in_memory(figures.run, system)),
+        moved(access, state, medium_of(figures.run, system)),
         verified,
     ]
 
