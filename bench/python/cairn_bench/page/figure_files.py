@@ -12,7 +12,7 @@ from .. import files
 from ..digits import three
 from ..errors import Mistake
 from ..results import summary
-from . import charts, headline, specifications
+from . import charts, colours, headline, specifications
 
 VEGA_LITE = "5.20"
 PNG_SCALE = 2
@@ -64,11 +64,12 @@ def of_accesses(found):
     for row in found.rows():
         rows = []
         for system, series in counted(found, row):
-            low, high = series.interval or (series.rate, series.rate)
+            low, high = series.interval or (None, None)
             rows.append(
                 {
                     **{"system": system, "rate": series.rate, "low": low, "high": high},
-                    "unit": series.unit,
+                    **{"unit": series.unit, "short": series.is_short},
+                    **{"timed_for_s": series.timed_for_s, "rounds": len(series.rates)},
                 }
             )
         if rows:
@@ -116,7 +117,7 @@ def scaling(found):
         if rows:
             title = f"{kernel} {access} by ranks"
             drawn[file_name("scaling", kernel, access)] = specifications.scaling(
-                title, rows, points[0][2].unit, found.systems()
+                title, rows, points[0][2].unit, colours.of_systems(found)
             )
     return drawn
 
@@ -134,7 +135,9 @@ def ranks(found):
             ]
         if rows:
             title = f"Ranks of {title_of(*row)}"
-            drawn[file_name("ranks", *row)] = specifications.ranks(title, rows, found.systems())
+            drawn[file_name("ranks", *row)] = specifications.ranks(
+                title, rows, found.systems(), colours.of_phases(found)
+            )
     return drawn
 
 
@@ -154,7 +157,7 @@ def latency(found):
         if rows:
             title = f"Latency of {title_of(*row)}"
             drawn[file_name("latency", *row)] = specifications.latency(
-                title, rows, found.systems()
+                title, rows, colours.of_systems(found)
             )
     return drawn
 

@@ -20,9 +20,22 @@ def names(field, order=None, title=None):
     return {"field": field, "type": "nominal", "sort": order, "title": title}
 
 
+def coloured(field, colours, shown):
+    """{name: colour} of the page, for the names that a chart shows."""
+    known = {name: colour for name, colour in colours.items() if name in shown}
+    scale = {"domain": list(known), "range": list(known.values())}
+    return {**names(field, list(known)), "scale": scale}
+
+
 def bars(title, rows, systems):
-    """Bars at the rates, which are geometric means, with their 95 % intervals."""
-    axis = f"{rows[0]['unit']}, geometric mean and 95 % interval"
+    """Bars at the rates, which are geometric means, with their 95 % intervals where they have one.
+
+    rows: system, rate, low, high (None: no interval), short (timed for less than 1 s), unit."""
+    axis = f"{rows[0]['unit']}, geometric mean"
+    if any(row["low"] is not None for row in rows):
+        axis += " and 95 % interval"
+    if any(row["short"] for row in rows):
+        axis += "; *: timed for less than 1 s"
     return head(
         title,
         rows,
@@ -36,7 +49,13 @@ def bars(title, rows, systems):
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
+                "transform": [{"filter": "isValid(datum.low)"}],
                 "encoding": {"x": across("low", axis), "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4, "dy": -8},
+                "transform": [{"filter": "datum.short"}],
+                "encoding": {"x": across("rate", axis), "text": {"value": "*"}},
             },
         ],
     )
@@ -81,12 +100,12 @@ def heat_map(title, rows, systems):
     )
 
 
-def scaling(title, rows, unit, systems):
-    """rows: system, ranks, rate, ideal."""
+def scaling(title, rows, unit, colours):
+    """rows: system, ranks, rate, ideal. colours: of systems."""
     counts = sorted({row["ranks"] for row in rows})
     line = {
         "x": across("ranks", "ranks", axis={"values": counts, "format": "d"}),
-        "color": names("system", systems),
+        "color": coloured("system", colours, {row["system"] for row in rows}),
     }
     axis = f"{unit}; dashed: the ideal"
     return head(
@@ -108,9 +127,8 @@ def scaling(title, rows, unit, systems):
     )
 
 
-def ranks(title, rows, systems):
-    """Stragglers. rows: system, rank, phase, number (of the phase), seconds."""
-    phases = list(dict.fromkeys(row["phase"] for row in rows))
+def ranks(title, rows, systems, colours):
+    """Stragglers. rows: system, rank, phase, number (of the phase), seconds. colours: of phases."""
     count = len({row["rank"] for row in rows})
     return head(
         title, rows, facet={
@@ -119,14 +137,15 @@ def ranks(title, rows, systems):
             "width": WIDTH, "height": max(16, 5 * count), "mark": "bar", "encoding": {
                 "x": across("seconds", "seconds of each rank"),
                 "y": {"field": "rank", "type": "ordinal", "axis": None},
-                "color": names("phase", phases), "order": across("number", None),
+                "color": coloured("phase", colours, {row["phase"] for row in rows}),
+                "order": across("number", None),
             },
         },
     )
 
 
-def latency(title, rows, systems):
-    """rows: system, part (of the calls), microseconds."""
+def latency(title, rows, colours):
+    """rows: system, part (of the calls), microseconds. colours: of systems."""
     return head(
         title,
         rows,
@@ -137,7 +156,7 @@ def latency(title, rows, systems):
             "x": across("microseconds", "microseconds", scale={"type": "log"}),
             "y": across("part", "part of the calls that were done", axis={"format": ".0%"}),
             "order": across("part", None),
-            "color": names("system", systems),
+            "color": coloured("system", colours, {row["system"] for row in rows}),
         },
     )
 
