@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,16 @@ OPEN_MPI = {
     "OMPI_MCA_btl": "self,vader",
 }
 INVALID = 3
+
+
+def plain(page):
+    """The page without the names of columns that its cells have for narrow screens."""
+    return re.sub(r' data-label="[^"]*"', "", page)
+
+
+def section(page, title):
+    """A section of the page, as plain() makes it."""
+    return plain(page).split(f"<h2>{title}</h2>")[1].split("<h2>")[0]
 
 
 def use_package():

@@ -51,7 +51,7 @@ class DemoPage(BenchCase):
         self.assertEqual(("run", "end"), (records[0]["record"], records[-1]["record"]))
         self.assertEqual(2, records[0]["rounds"])
         page = (self.scratch / "demo.html").read_text(encoding="utf-8")
-        glance = page.split("<h2>")[1]
+        glance = bench_case.section(page, "At a glance")
         self.assertRegex(glance, r"write</th><td>610 MiB/s")
         # The write of 0.025 s, and the drain.
         self.assertRegex(glance, r"durable after.*never: in memory</td><td>0\.525 s, when it has")

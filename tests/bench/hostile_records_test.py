@@ -27,13 +27,13 @@ MARK = (
     "\x1b[31m\r\n\x7f\x9b2J\u061c\u200b\u200f\u2028\u202e\u2066\U000e0041\ufeffkram"
 )
 TAGS = set(
-    "html head meta title style body h1 h2 h3 p div table thead tbody tr th td small span "
-    "details summary pre dl dt dd ul li svg g line rect text circle polyline path".split()
+    "html head meta title style body h1 h2 h3 p div table thead tbody tr th td small span a b "
+    "details summary pre dl dt dd ul li svg g line rect text tspan circle polyline path".split()
 )
 ATTRIBUTES = set(
     "lang charset name content class tabindex scope title viewbox role aria-label x y x1 x2 y1 y2 "
     "width height cx cy r fill stroke stroke-width stroke-dasharray fill-opacity points d "
-    "text-anchor".split()
+    "text-anchor data-label colspan id href".split()
 )
 # Beside schema and run, which are no texts for people.
 FREE = ("environment", "hints", "phases_s", "latency_ns", "facts", "systems", "kernels")
@@ -42,12 +42,13 @@ FREE = ("environment", "hints", "phases_s", "latency_ns", "facts", "systems", "k
 class Elements(html.parser.HTMLParser):
     def __init__(self, page):
         super().__init__()
-        self.tags, self.attributes = set(), set()
+        self.tags, self.attributes, self.links = set(), set(), set()
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
+        self.links |= {value for name, value in attrs if name == "href"}
 
 
 def seed():
@@ -82,6 +83,9 @@ def seed():
                          (run["systems"], systems)):
         for name in set(within) - set(used):
             del within[name]
+    run["quick"] = True
+    for system in run["systems"].values():
+        system["memory_before_write"] = "used"
     run["left_out"] = ["vpic on disk: no disk"]
     run["sizing"] = {"target_s": 60, "scale": 0.5, "predicted_s": 50.0, "at_full_size_s": 100.0}
     run["matrix"]["about"] = "an example"
@@ -188,11 +192,14 @@ class HostileRecords(unittest.TestCase):
         elements = Elements(page)
         self.assertLessEqual(elements.tags, TAGS, what)
         self.assertLessEqual(elements.attributes, ATTRIBUTES, what)
+        for link in elements.links:
+            self.assertRegex(link, r"\A#row-\d+\Z")
         return "kram" in page
 
     def test_the_seed_has_all_parts(self):
         _, page, told = self.shown(self.records)
-        for part in ("At a glance", "What each system gives", "Limits", "Latency", "By number of",
+        for part in ("Rates", "Cairn against the others", "At a glance",
+                     "What each system gives", "Limits", "Latency", "By number of",
                      "Judged tables", "Every round", "Not measured", "Left out", "Rounds: 3"):
             self.assertIn(part, page)
         self.assertLessEqual(Elements(page).tags, TAGS)
@@ -205,6 +212,7 @@ class HostileRecords(unittest.TestCase):
             if self.check(put(self.records, places, MARK), (kind, form)):
                 shown.add((kind, *form))
         for each in (
+            ("run", "systems", "cairn", "memory_before_write"),
             ("run", "environment", "processors"), ("run", "environment", "processor"),
             ("run", "matrix", "about"), ("run", "left_out"), ("end", "reason"),
             ("result", "status"), ("result", "command"), ("result", "output", "api"),

@@ -57,7 +57,9 @@ class Judged(BenchCase):
         self.assertIn("runs/judged/report.html", shown.stdout)
         names = [record["record"] for record in self.records()]
         self.assertEqual(["run", "end", *["judged"] * 4], names)
-        page = (self.scratch / "runs/judged/report.html").read_text(encoding="utf-8")
+        page = bench_case.plain(
+            (self.scratch / "runs/judged/report.html").read_text(encoding="utf-8")
+        )
         self.assertIn("bench-core: 1 of 1 bars hold", page)
         self.assertIn("bench-palm: 0 of 1 bars hold", page)
         self.assertIn("95.0 %</td><td>94.0 %..96.0 %</td><td>at least 90.0 %", page)

@@ -126,7 +126,7 @@ class Systems(BenchCase):
                      "drained; then cairn run again, with a new pool", "remounted by a command",
                      "after a remount, by the next rank", "from memory, by the next rank"):
             self.assertIn(text, page)
-        durable = re.search(r"durable after</th>(.*?)</tr>", page).group(1)
+        durable = re.search(r"durable after</th>(.*?)</tr>", bench_case.plain(page)).group(1)
         # Of the columns other, kept, fresh: in memory, not drained yet, drained by the writing run.
         self.assertRegex(durable, r"never: in memory</td><td>not measured: the reads come before "
                          r"the drain</td><td>\d\.\d+ s, when it has drained</td>")

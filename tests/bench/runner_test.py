@@ -125,22 +125,22 @@ class Runner(BenchCase):
                     self.assertLess(values[0] * access["calls"] / each["ranks"] / 1e9,
                                     access["seconds"])
         page = (self.scratch / "out/report.html").read_text(encoding="utf-8")
-        glance = page.split("<h2>")[1]
-        self.assertTrue(glance.startswith("At a glance"))
+        glance = bench_case.section(page, "At a glance")
         for text in (
             r"<th scope=.row.>write</th><td>[0-9.]+ [GM]iB/s",
             r"durable after</th><td>.*</td><td>\d\.\d+ s, when it has drained",
             r"write, against the best baseline</th><td></td><td>too few rounds: 2<small>of plain",
             r"parallel efficiency, write</th><td>\d+ % of the ideal, 1 to 2 ranks",
-            r"4 KiB call, p50 / p99 / p99\.9</th><td>write \d+\.\d / ",
+            r"4 KiB call, p50 / p99 / p99\.9</th><td>write [\d.]+ / [\d.]+ / [\d.]+ µs",
             r"create / stat / unlink</th><td>[\d.]+ / [\d.]+ / [\d.]+ k/s",
-            r"start-up</th><td>\d+\.\d\d s",
+            r"start-up</th><td>\d+\.\d+ s",
             r"memory of a node, median</th><td>\d+\.\d MiB",
         ):
             self.assertRegex(glance, text)
         self.assertRegex(shown.stdout, r"(?m)^cairn +\d+\.\d+ s +\d+\.\d+ s +\d+\.\d MiB$")
         self.assertIn("Latency of kept write, 2 ranks", page)
-        self.assertIn("<small>synced</small><small>", page)
+        # The files of this test lie in memory, if it can be had.
+        self.assertRegex(page, r"<small>(synced|fsync called, volatile)</small></td>")
 
     def test_ways_of_sedov(self):
         path = self.matrix(

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "bench"))
 import bench_case  # noqa: E402
 from bench_case import BenchCase, CAIRN, MPIS, SKIPPED  # noqa: E402
+import simulated_run  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 KEPT = os.environ.get("CAIRN_BENCH_SCREENSHOTS")  # a directory for the pictures
@@ -31,11 +32,13 @@ window.addEventListener("load", () => {{
   for (const head of page.querySelectorAll("thead th"))
     if (head.textContent && head.scope !== "col") wrong.push("th " + head.textContent);
   for (const box of page.querySelectorAll(".wide"))
-    if (box.scrollWidth > box.clientWidth && box.tabIndex !== 0) wrong.push("box without focus");
+    if (box.scrollWidth > box.clientWidth) wrong.push("cut: " + box.textContent.slice(0, 40));
+  const first = page.querySelector("svg"), rate = page.querySelector(".rates td b");
   const result = {{
     scroll: root.scrollWidth, width: root.clientWidth, background: style.backgroundColor,
     ink: style.color, language: root.lang, title: page.title, wrong: wrong,
     requests: frame.contentWindow.performance.getEntriesByType("resource").length,
+    chartEnds: first.getBoundingClientRect().bottom, rateEnds: rate.getBoundingClientRect().right,
     charts: page.querySelectorAll("svg").length, strips: page.querySelectorAll("svg.umami").length,
   }};
   const told = document.createElement("pre");
@@ -92,11 +95,12 @@ class Page(BenchCase):
         self.assertNotIn(":CONSOLE", run.stderr)
         return run.stdout
 
-    def look(self, width, dark):
+    def look(self, page, width, dark):
         frame = self.scratch / f"frame-{width}.html"
-        frame.write_text(FRAME.format(width=width, page=html.escape(self.page)), encoding="utf-8")
+        frame.write_text(FRAME.format(width=width, page=html.escape(page)), encoding="utf-8")
         scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-        picture = self.scratch / f"{width}-{'dark' if dark else 'light'}.png"
+        name = re.search(r"<title>cairn bench: (\w+)", page).group(1)
+        picture = self.scratch / f"{name}-{width}-{'dark' if dark else 'light'}.png"
         size = f"--window-size={width + 60},3100"
         self.browse(scheme, size, f"--screenshot={picture}", frame.as_uri())
         self.assertGreater(picture.stat().st_size, 20000)
@@ -111,18 +115,34 @@ class Page(BenchCase):
         for width in (390, 1440):
             for dark in (False, True):
                 with self.subTest(width=width, dark=dark):
-                    found = self.look(width, dark)
+                    found = self.look(self.page, width, dark)
                     self.assertEqual([], found["wrong"])
                     self.assertEqual(0, found["requests"])
                     self.assertEqual("en", found["language"])
                     self.assertEqual("cairn bench: page", found["title"])
-                    # Wide tables scroll in their boxes, and not the page.
                     self.assertLessEqual(found["scroll"], found["width"])
+                    self.assertLessEqual(found["chartEnds"], 900)
                     self.assertGreater(found["charts"], 10)
                     self.assertGreater(found["strips"], 3)
                     paper, ink = brightness(found["background"]), brightness(found["ink"])
                     self.assertLess(paper, 60) if dark else self.assertGreater(paper, 200)
                     self.assertGreater(abs(paper - ink), 150)
+
+    def test_many_systems(self):
+        """Nothing is cut or needs to be scrolled sideways, and the rates' chart is on the first
+        screen of a desktop."""
+        simulated_run.write(self.scratch / "results.jsonl")
+        self.run_words(
+            [CAIRN, "bench", "report", "results.jsonl", "--output", "many.html"], expect=1
+        )
+        page = (self.scratch / "many.html").read_text(encoding="utf-8")
+        for width in (390, 768, 1440):
+            with self.subTest(width=width):
+                found = self.look(page, width, width == 768)
+                self.assertEqual([], found["wrong"])
+                self.assertLessEqual(found["scroll"], found["width"])
+                self.assertLessEqual(found["rateEnds"], width)
+                self.assertLessEqual(found["chartEnds"], 900)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import structure
 PACKAGE = "bench/python/cairn_bench/"
 # Makes HTML of texts, and prints.
 DOORS = {"markup": PACKAGE + "page/markup.py", "terminal": PACKAGE + "terminal.py"}
+PAGE = ("page.py", "charts.py", "details.py", "overview.py", "sections.py", "strips.py",
+        "tables.py", "top.py", "umami.py")
 PRINTS = re.compile(r"\bsys\.(stdout|stderr)\.(write|buffer|flush)|\bos\.write\([12],")
 TAG = re.compile(r"</?[a-z][a-z0-9]*[ >/]|</?[a-z][a-z0-9]*$")
 
@@ -35,7 +37,7 @@ def problems_of_call(node, path):
         yield "fill() of a text that is not a literal"
     if name == "Markup":
         yield "Markup() outside markup.py: use fill()"
-    if name == "escape" and path.endswith(("page.py", "charts.py", "strips.py", "umami.py")):
+    if name == "escape" and path.endswith(PAGE):
         yield "escape(): fill() escapes each value"
     if name == "print" and not isinstance(node.func, ast.Attribute):
         yield "print() outside terminal.py: use say() or tell()"

@@ -1,20 +1,24 @@
-"""Charts of the page as inline SVG: phases with their stragglers, and rates by number of ranks."""
+"""Charts of the page as inline SVG: phases with their stragglers, and rates by number of ranks.
+
+Bars have lengths in parts of the width, as in strips.py. Lines need a viewBox, which is as wide as
+a narrow screen; their names stand below as a legend, which wraps.
+"""
 
 import math
 import statistics
 
+from . import strips
 from .markup import fill, joined
-from .strips import nice
+from .strips import nice, per_cent
+from .tables import legend
 
-WIDTH, LABEL, ROW, RIGHT = 640, 130, 26, 20
-THIN, MOST_BARS = 4, 32  # height of a rank's bar, and how many a system has at most
-# Told apart without colour by their order, which the legend and the hover texts name.
-COLOURS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#999999")
+WIDTH = 440  # of charts with lines
+THIN, MOST_BARS = 5, 32  # height of a rank's bar, and how many a system has at most
 
 
 def begin(title, height):
     return fill(
-        '<svg viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
+        '<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
         "<title>{title}</title>",
         width=WIDTH,
         height=height,
@@ -62,68 +66,54 @@ def bars_of(phases):
     return bars
 
 
-def phase_chart(title, rows):
-    """rows: [(label, {phase: (least, most, ranks)})]. A bar for each rank, made of its phases."""
+def phase_chart(title, rows, colours):
+    """rows: [(label, {phase: (least, most, ranks)})]. A bar for each rank, made of its phases.
+
+    colours: {phase: colour} of the whole page."""
     rows = [(label, bars_of(phases)) for label, phases in rows if phases]
-    names = list(dict.fromkeys(name for _, bars in rows for _, bar in bars for name in bar))
+    names = {name for _, bars in rows for _, bar in bars for name in bar}
     longest = max((sum(bar.values()) for _, bars in rows for _, bar in bars), default=0)
     if not rows or longest <= 0 or len(names) < 2:
         return ""
-    span = WIDTH - LABEL - RIGHT
-    tall = {label: max(ROW - 10, THIN * len(bars)) for label, bars in rows}
-    height = sum(tall.values()) + 10 * len(rows) + 46
-    parts = [begin(title, height)]
-    x = LABEL
-    for number, name in enumerate(names):
-        parts.append(
-            fill(
-                '<rect x="{}" y="4" width="10" height="10" fill="{}"/>'
-                '<text class="axis" x="{}" y="13">{}</text>',
-                x,
-                COLOURS[number % len(COLOURS)],
-                x + 14,
-                name,
-            )
-        )
-        x += 24 + 7 * len(name)
-    y = 24.0
+    tall = {label: max(12, THIN * len(bars)) for label, bars in rows}
+    height = sum(tall.values()) + 26 * len(rows) + strips.AXIS
+    parts = [strips.begin(title, height)]
+    y = 0
     for label, bars in rows:
-        middle = y + tall[label] / 2 + 4
-        parts.append(
-            fill('<text x="{}" y="{:.1f}" text-anchor="end">{}</text>', LABEL - 8, middle, label)
-        )
+        slowest = max(sum(bar.values()) for _, bar in bars)
+        parts.append(strips.text("0%", y + 15, label))
+        parts.append(strips.text("100%", y + 15, f"{slowest:.3g} s", "value", "end"))
         each = tall[label] / len(bars)
         for number, (what, bar) in enumerate(bars):
-            x = float(LABEL)
-            told = ", ".join(f"{name} {seconds:.4f} s" for name, seconds in bar.items())
-            parts.append(fill("<g><title>{}: {}: {}</title>", label, what, told))
-            for name, seconds in bar.items():
-                width = span * seconds / longest
-                colour = COLOURS[names.index(name) % len(COLOURS)]
-                parts.append(
-                    fill(
-                        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"/>',
-                        x,
-                        y + each * number,
-                        max(width, 0.5),
-                        max(each - 1, 1),
-                        colour,
-                    )
-                )
-                x += width
-            parts.append(fill("</g>"))
-        y += tall[label] + 10
-    parts.append(
-        fill(
-            '<text class="axis" x="{left}" y="{y}">0</text>'
-            '<text class="axis" x="{right}" y="{y}" text-anchor="end">{longest:.3g} s</text></svg>',
-            left=LABEL,
-            right=WIDTH - RIGHT,
-            y=height - 8,
-            longest=longest,
+            parts += phase_bar(label, what, bar, y + 20 + each * number, each, longest, colours)
+        y += tall[label] + 26
+    parts += [
+        strips.text("0%", height - 3, "0", "axis"),
+        strips.text("100%", height - 3, f"{longest:.3g} s", "axis", "end"),
+        fill("</svg>"),
+    ]
+    key = legend({name: colour for name, colour in colours.items() if name in names})
+    return joined([key, joined(parts)])
+
+
+def phase_bar(label, what, bar, y, height, longest, colours):
+    """One bar, and what it says when a pointer rests there."""
+    told = ", ".join(f"{name} {seconds:.4f} s" for name, seconds in bar.items())
+    parts = [fill("<g><title>{}: {}: {}</title>", label, what, told)]
+    x = 0.0
+    for name, seconds in bar.items():
+        parts.append(
+            fill(
+                '<rect x="{}" y="{:.1f}" width="{}" height="{:.1f}" fill="{}"/>',
+                per_cent(x),
+                y,
+                per_cent(max(seconds / longest, 0.001)),
+                max(height - 1, 1),
+                colours[name],
+            )
         )
-    )
-    return joined(parts)
+        x += seconds / longest
+    return [*parts, fill("</g>")]
 
 
 def part_of(name):
@@ -131,7 +121,7 @@ def part_of(name):
     return float(name[1:]) / 100
 
 
-def latency_chart(title, lines):
+def latency_chart(title, lines, colours):
     """lines: {label: {"p50": nanoseconds}}. What part of the calls was done after which time."""
     lines = {label: points for label, points in lines.items() if len(points) > 2}
     values = [value for points in lines.values() for value in points.values() if value > 0]
@@ -139,7 +129,7 @@ def latency_chart(title, lines):
         return ""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     high = max(high, low + 1)
-    height, bottom, left, right = 240, 34, 60, 170
+    height, bottom, left, right = 240, 40, 48, 14
 
     def place(nanoseconds, part):
         across = (math.log10(max(nanoseconds, 10**low)) - low) / (high - low)
@@ -167,53 +157,44 @@ def latency_chart(title, lines):
                 '<line class="grid" x1="{x}" y1="10" x2="{x}" y2="{}"/>'
                 '<text class="axis" x="{x}" y="{}" text-anchor="middle">{:g}</text>',
                 height - bottom,
-                height - 18,
+                height - 24,
                 10 ** (power - 3),
                 x=x,
             )
         )
-    for number, (label, points) in enumerate(lines.items()):
-        colour = COLOURS[number % len(COLOURS)]
+    for label, points in lines.items():
         ordered = sorted(points.items(), key=lambda point: part_of(point[0]))
         drawn = " ".join(place(value, part_of(name)) for name, value in ordered)
-        parts.append(line_with_name(label, drawn, colour, WIDTH - right, 16 + 18 * number))
+        parts.append(line_with_name(label, drawn, colours[label]))
     parts.append(
         fill(
             '<text class="axis" x="{}" y="{}">part of the calls that were done after '
             "so many µs</text></svg>",
             left,
-            height - 2,
+            height - 6,
         )
     )
-    return joined(parts)
+    return joined([legend({label: colours[label] for label in lines}), joined(parts)])
 
 
-def line_with_name(label, points, colour, right, y):
-    """A line of a chart, and its name beside the chart. right: where the chart ends."""
+def line_with_name(label, points, colour):
     return fill(
         '<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2">'
-        "<title>{label}</title></polyline>"
-        '<text x="{text_x}" y="{text_y}">{label}</text>'
-        '<line x1="{x1}" x2="{x2}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="3"/>',
+        "<title>{label}</title></polyline>",
         points=points,
         colour=colour,
         label=label,
-        text_x=right + 34,
-        text_y=y + 4,
-        x1=right + 12,
-        x2=right + 28,
-        y=y,
     )
 
 
-def scaling_chart(title, lines, unit):
+def scaling_chart(title, lines, unit, colours):
     """lines: {label: {ranks: rate}}. Dashed: the rate of the fewest ranks, times the ranks."""
     lines = {label: points for label, points in lines.items() if len(points) > 1}
     if not lines:
         return ""
     counts = sorted({ranks for points in lines.values() for ranks in points})
     top = nice(max(rate for points in lines.values() for rate in points.values()))
-    height, bottom, left, right = 240, 30, 60, 150
+    height, bottom, left, right = 240, 40, 56, 14
 
     def place(ranks, rate):
         x = left + (WIDTH - left - right) * (ranks - counts[0]) / (counts[-1] - counts[0])
@@ -239,12 +220,12 @@ def scaling_chart(title, lines, unit):
             fill(
                 '<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>',
                 x,
-                height - 12,
+                height - 24,
                 ranks,
             )
         )
-    for number, (label, points) in enumerate(lines.items()):
-        colour = COLOURS[number % len(COLOURS)]
+    for label, points in lines.items():
+        colour = colours[label]
         drawn = " ".join(place(ranks, points[ranks]) for ranks in sorted(points))
         first = min(points)
         end = min(max(points), first * top / points[first])
@@ -256,10 +237,10 @@ def scaling_chart(title, lines, unit):
                 colour,
             )
         )
-        parts.append(line_with_name(label, drawn, colour, WIDTH - right, 16 + 18 * number))
+        parts.append(line_with_name(label, drawn, colour))
     parts.append(
         fill(
-            '<text class="axis" x="{}" y="{}">{} by ranks</text></svg>', left, height - 1, unit
+            '<text class="axis" x="{}" y="{}">{} by ranks</text></svg>', left, height - 6, unit
         )
     )
-    return joined(parts)
+    return joined([legend({label: colours[label] for label in lines}), joined(parts)])

@@ -84,7 +84,8 @@ class Headline:
     def against_best(self, system, access):
         """Paired with the fastest system that is not Cairn's, or with the next one to it.
 
-        A disk behind its page cache is the best one only where nothing else was measured."""
+        Of the others, those count whose writes meet the same memory, if there are any. A disk
+        behind its page cache is the best one only where nothing else was measured."""
         mine = self.series(access, system)
         others = [
             other
@@ -94,9 +95,15 @@ class Headline:
         if mine is None or not others or (system not in self.found.cairn and self.found.cairn):
             return ""
         others = [other for other in others if not self.is_cached(other, access)] or others
+        memory = self.before_write(system)
+        others = [other for other in others if self.before_write(other) == memory] or others
         best = max(others, key=lambda other: self.series(access, other).rate)
         verdict = self.found.verdict(self.kernel, access, self.ranks, system, best)
-        about = f" ({PAGE_CACHE})" if self.is_cached(best, access) else ""
+        about = ""
+        if self.is_cached(best, access):
+            about = f" ({PAGE_CACHE})"
+        elif memory and memory == self.before_write(best):
+            about = f" ({memory} memory, too)"
         return f"{verdict.text}; of {best}{about}, n = {verdict.rounds}"
 
     def is_cached(self, system, access):
@@ -128,12 +135,12 @@ class Headline:
                 return "not measured: the kernel removes its files"
             if not finals:
                 return ""
-            return f"{seconds + statistics.median(finals):.3f} s, when it has drained"
+            return f"{three(seconds + statistics.median(finals))} s, when it has drained"
         if self.medium_of(system).volatile:
             return "never: in memory"
         if state.fsync is None:
             return UNKNOWN
-        return f"{seconds:.3f} s" if state.fsync else "some time later: not synced"
+        return f"{three(seconds)} s" if state.fsync else "some time later: not synced"
 
     def restarted(self, system):
         series = self.series("read", system)
@@ -177,7 +184,7 @@ class Headline:
                 continue
             values = [percentile(one, part) for part in ("p50", "p99", "p99.9")]
             if None not in values:
-                shown = " / ".join(f"{value / 1e3:.1f}" for value in values)
+                shown = " / ".join(three(value / 1e3) for value in values)
                 texts.append((kernel, access, ranks, f"{access} {shown} µs"))
         most = max((ranks for _, _, ranks, _ in texts), default=0)
         return "; ".join(text for _, _, ranks, text in texts if ranks == most)
@@ -194,7 +201,7 @@ class Headline:
 
     def times(self, system, what):
         found = self.found.of_all_cells(system, what)
-        return f"{statistics.median(found):.2f} s" if found else ""
+        return f"{three(statistics.median(found))} s" if found else ""
 
     def memory(self, system):
         found = self.found.of_all_cells(system, "memory")
@@ -241,7 +248,7 @@ def rate_text(rate):
 def seconds_text(series):
     if series is None or not series.seconds:
         return ""
-    return f"{statistics.median(series.seconds.values()):.3f} s"
+    return f"{three(statistics.median(series.seconds.values()))} s"
 
 
 def percentile(series, part):

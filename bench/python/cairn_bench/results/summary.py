@@ -8,6 +8,9 @@ from ..terminal import printable
 from . import ratios
 from .moved import medium_of, moved
 
+QUICK = (
+    "A quick run: fewer rounds and smaller files than the matrix asks for. Do not cite its figures."
+)
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
 LEFT = {0, 1, 3, 6, 9, 10, 11}  # columns that begin at the left
 ABOUT = (
@@ -65,6 +68,7 @@ def lines(figures):
         *about_lines(figures),
         *system_lines(figures),
         *noise_lines(figures),
+        *(["", QUICK] if figures.run.get("quick") else []),
     ]
 
 
