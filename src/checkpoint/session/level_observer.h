@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "checkpoint/session/version_levels.h"
 
@@ -25,11 +26,12 @@ class LevelObserver {
   void tell();
   // Tells that the version has been copied to other nodes, or could not be.
   void tell_of_partners(uint64_t sequence);
-  // Tells that the version has been copied to lower.
+  // Tells that the version has been copied to lower, unless it has told so.
   void tell_of_global(uint64_t sequence);
 
  private:
   void tell_about(uint64_t sequence, bool is_decided);
+  void tell_of_background();
 
   Writer& writer_;
   SetView& view_;
@@ -40,7 +42,8 @@ class LevelObserver {
   // The greatest sequences that were told.
   uint64_t staged_;
   uint64_t decided_;
-  uint64_t global_;
+  uint64_t untold_;  // copies of versions up to this one are not looked for
+  std::set<uint64_t> told_global_;
 };
 
 }  // namespace cairn::checkpoint

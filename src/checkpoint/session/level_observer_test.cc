@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/session/lower_copies.h"
 #include "support/run_on_pool.h"
 
 namespace cairn::checkpoint {
@@ -67,6 +68,54 @@ TEST_F(LevelObserverTest, TellsOfCopiesWhenTheyAreMade) {
   EXPECT_EQ(told_, "2:2 2:2 ");
   observer_->tell_of_partners(sequence + 100);
   EXPECT_EQ(told_, "2:2 2:2 ") << "a version that is not known";
+}
+
+// An observer of a run whose versions are copied to lower between two calls.
+class LevelObserverOfCopies : public LevelObserverTest {
+ protected:
+  void SetUp() override {
+    begin(lower_.path());
+    copies_.emplace(run(), &view, &*writer, LowerOptions{lower_.path(), {0, false}}, 0);
+    observer_.emplace(&*writer, &view, &of_lower_, true, [this](uint64_t sequence, bool decided) {
+      const LevelProgress progress =
+          of_lower_.progress_of(sequence, writer->outcome(sequence), decided, {});
+      if (decided && after_look_) after_look_();
+      return progress;
+    });
+    note_all();
+  }
+  void TearDown() override {
+    copies_.reset();
+    end();
+  }
+
+  LowerDirectory lower_;
+  VersionLevels of_lower_{&view, lower_.path()};
+  std::optional<LowerCopies> copies_;
+  std::function<void()> after_look_;
+};
+
+TEST_F(LevelObserverOfCopies, TellsOfAllThatWereMadeSinceTheLastCall) {
+  const uint64_t first = write(1);
+  const uint64_t second = write(2);
+  observer_->tell();
+  EXPECT_EQ(told_, "1:1 2:1 1:2 2:2 ");
+  ASSERT_TRUE(copies_->copy(first).ok()) << last_detail();
+  ASSERT_TRUE(copies_->copy(second).ok()) << last_detail();
+  told_.clear();
+  observer_->tell();
+  EXPECT_EQ(told_, "1:4 2:4 ");
+  observer_->tell();
+  observer_->tell_of_global(first);
+  EXPECT_EQ(told_, "1:4 2:4 ") << "each of them once";
+}
+
+TEST_F(LevelObserverOfCopies, TellsOfACopyThatWasMadeWhileItTold) {
+  const uint64_t sequence = write(1);
+  after_look_ = [this, sequence] { ASSERT_TRUE(copies_->copy(sequence).ok()) << last_detail(); };
+  observer_->tell();
+  after_look_ = {};
+  EXPECT_EQ(told_, "1:1 1:2 1:4 ");
 }
 
 }  // namespace
