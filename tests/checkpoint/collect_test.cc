@@ -1,5 +1,6 @@
 // Versions with variables of their own, observers, and the end of a run.
 #include <signal.h>  // NOLINT: raise
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -320,6 +321,37 @@ TEST_F(Lower, ARunGoesOnInAnotherPool) {
         << cairn_last_error();
     ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
   });
+}
+
+TEST_F(Lower, AnObserverSeesEachLevelOnce) {
+  const std::string lower = folder_.path();
+  const PoolInMemory pool(64ULL << 20);
+  std::vector<Seen> seen;
+  with_ranks(2, [&](uint32_t rank) {
+    auto options = options_of(lower);
+    options.rank = rank;
+    options.ranks = 2;
+    cairn_checkpoint* checkpoint = open_set(pool.get(), "lower", options);
+    Rows rows(6, rank, 2);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    ASSERT_EQ(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, nullptr), 0);
+    if (rank == 0) ASSERT_EQ(cairn_checkpoint_observe(checkpoint, see, &seen), 0);
+    // The version is not decided when rank 0 begins to wait.
+    if (rank == 1) usleep(50'000);
+    cairn_checkpoint_handle handle = 0;
+    ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0), 0)
+        << cairn_last_error();
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, 2), 0) << cairn_last_error();
+    // Copies the newest one.
+    ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+  });
+  EXPECT_EQ(seen, (std::vector<Seen>{{1, CAIRN_LEVEL_STAGED, 0},
+                                     {1, CAIRN_LEVEL_LOCAL, 0},
+                                     {1, CAIRN_LEVEL_GLOBAL, 0},
+                                     {2, CAIRN_LEVEL_STAGED, 0},
+                                     {2, CAIRN_LEVEL_LOCAL, 0},
+                                     {2, CAIRN_LEVEL_GLOBAL, 0}}));
 }
 
 TEST_F(Lower, WithoutADirectoryThereIsNoGlobal) {

@@ -79,11 +79,12 @@ Status SessionRun::close() {
     first.keep(writer_->wait_for_last());
     is_decided = first.ok();
     if (is_decided && told_sequence_ < last) first.keep(result_of(last));
+    observer_->tell();  // of LOCAL, before copies are made
     if (is_decided && partner_copies_->are_made()) first.keep(partner_copies_->copy_last());
   }
   // On several nodes all ranks come, whatever they were told.
   if (lower_copies_->has_directory() && (!has_nodes() || is_decided))
-    first.keep(lower_copies_->copy_newest(first.ok()));
+    first.keep(copy_newest_to_lower(first.ok()));
   lower_copies_->background().end();
   observer_->tell();
   // If this fails, the next restart counts one attempt more.
@@ -92,6 +93,14 @@ Status SessionRun::close() {
   if (has_nodes() && run().is_leader()) first.keep(due_vote_->finish());
   const Status ended = joined_.end(first.code() != EOWNERDEAD);
   return first.ok() ? ended : first.restored();
+}
+
+Status SessionRun::copy_newest_to_lower(bool is_fine) {
+  CAIRN_TRY(lower_copies_->copy_newest(is_fine));
+  const KnownVersion* const newest = view_.catalogue()->head();
+  if (newest != nullptr && levels_.is_global(newest->version.sequence))
+    observer_->tell_of_global(newest->version.sequence);
+  return Status();
 }
 
 Status SessionRun::define(const std::string& name, Definition definition, bool in_collected) {
@@ -244,10 +253,8 @@ Status SessionRun::wait(uint64_t sequence, VersionLevel level, uint64_t timeout_
   // The other levels are collective: a rank that returned here would leave the others waiting.
   CAIRN_TRY(writer_->wait(sequence, level == VersionLevel::local ? timeout_ns : 0));
   Status status = result_of(sequence);
-  if (status.ok() && level == VersionLevel::partner) {
-    observer_->tell();
-    status = partner_copies_->copy(sequence);
-  }
+  if (status.ok() && level != VersionLevel::local) observer_->tell();
+  if (status.ok() && level == VersionLevel::partner) status = partner_copies_->copy(sequence);
   if (status.ok() && level == VersionLevel::global) {
     status = lower_copies_->copy(sequence);
     if (status.ok()) observer_->tell_of_global(sequence);

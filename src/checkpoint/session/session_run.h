@@ -103,6 +103,7 @@ class SessionRun {
   void begin_writing(SkippedVersions in_lower);
   Status agree_on_contents();
   Status decide_on_nodes();
+  Status copy_newest_to_lower(bool is_fine);
   Status check_level(VersionLevel level) const;
   Result<uint64_t> stage_version(int64_t number);
   Status finish(Status status);
