@@ -25,7 +25,7 @@ void BackgroundCopies::begin() {
   };
   drain_ = std::make_unique<BackgroundDrain>(view_.set(), std::move(order));
   if (run_.exchange() == nullptr) return;
-  writer_.copy_in_background({[this] { return drain_->is_busy(); },
+  writer_.copy_in_background({[this] { return drain_ != nullptr && drain_->is_busy(); },
                               [this](const KnownVersion& known) { copy_committed(known); }});
 }
 
@@ -34,7 +34,7 @@ bool BackgroundCopies::is_wanted(int64_t number) const {
 }
 
 void BackgroundCopies::copy_committed(const KnownVersion& known) {
-  if (!is_wanted(known.version.number) || known.slot == 0) return;
+  if (drain_ == nullptr || !is_wanted(known.version.number) || known.slot == 0) return;
   const auto slot = view_.slot_cache()->get(known.slot);
   if (!slot.ok()) return;
   drain_->copy({known.version.sequence, (*slot)->ids(), *view_.catalogue(), used_(), nullptr});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "support/fake_transport.h"
 #include "support/run_on_pool.h"
 
 namespace cairn::checkpoint {
@@ -95,6 +96,35 @@ TEST_F(BackgroundCopiesTest, WithoutTheOptionThereIsNoThread) {
   ASSERT_TRUE(is_there.ok());
   EXPECT_FALSE(*is_there);
   EXPECT_EQ(copies_->has_copied(sequence + 1).code(), ENOENT);
+}
+
+// A leader of two nodes may still have to decide when its thread has ended.
+TEST_F(BackgroundCopiesTest, AVersionThatIsDecidedAfterTheEndIsNotCopied) {
+  FakeTransport::Job job;
+  job.nodes = 2;
+  SetView other_view;
+  JoinedRun other(&other_view);
+  ASSERT_TRUE(other
+                  .open({"other", fs.get(), {}, lower_.path(), {}},
+                        std::make_unique<FakeTransport>(&job), Status())
+                  .ok())
+      << last_detail();
+  other.keep();
+  Writer other_writer(other.run(), other_view.slot_cache(), other_view.catalogue(), Retention{2});
+  BackgroundCopies copies(other.run(), &other_view, &other_writer,
+                          LowerOptions{lower_.path(), {2, false}, true, 0},
+                          [] { return UsedSequences(); });
+  copies.begin();
+  copies.end();
+  SharedContents its;
+  Definition replicated = array.definition();
+  replicated.kind = DecompositionKind::replicated;
+  its.definitions().put("t", std::move(replicated));
+  ASSERT_TRUE(its.agree(other.run(), 0, 0).ok()) << last_detail();
+  const uint64_t sequence = other_writer.write(its.agreed(), its.definitions(), {});
+  ASSERT_TRUE(other_writer.wait(sequence, 0).ok()) << last_detail();
+  EXPECT_EQ(copies.error_of(sequence), 0);
+  EXPECT_TRUE(other.end(true).ok()) << last_detail();
 }
 
 }  // namespace
