@@ -94,8 +94,8 @@ Result<bool> DueVote::need_of_node(int64_t step) {
   return (held & says_yes) != 0;
 }
 
-// DueVote between the calls at which nodes exchange: the answer is no, and steps are compared as on
-// one node.
+// Answers a call. Between the calls at which nodes exchange, the answer is no, and steps are
+// compared as on one node.
 Result<bool> DueVote::need_of_nodes(int64_t step) {
   const bool leads = run_.is_leader();
   // An error of the version must not keep this leader from telling the others.

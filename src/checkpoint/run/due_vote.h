@@ -21,7 +21,7 @@ class DueVote {
   // not returned here, but to the callers that ask for its result.
   void proceed_with(std::function<Status()> work) { work_ = std::move(work); }
 
-  // DueVote the question at this call. Waits only for a rank that is more than 63 calls behind;
+  // Answers the question at this call. Waits only for a rank that is more than 63 calls behind;
   // with several nodes, for one that is more than `lag` calls behind. EINVAL: another rank asks
   // with another step at this call. EOWNERDEAD.
   Result<bool> need(int64_t step);

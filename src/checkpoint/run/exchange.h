@@ -15,7 +15,7 @@ class Exchange {
  public:
   // All leaders begin the gathers of one channel in the same order. Channels are independent.
   enum class Channel : uint8_t { commit = 0, need = 1 };
-  // DueVote a question of another node: stores the reply, at most longest_answer bytes, and returns
+  // Answers a question of another node: stores the reply, at most longest_answer bytes, and returns
   // its size.
   using Serve = std::function<size_t(const void* question, size_t size, void* answer)>;
   static constexpr size_t longest_question = 4096;
@@ -43,7 +43,7 @@ class Exchange {
   // size of the answer.
   virtual Result<size_t> ask(uint32_t node, const void* question, size_t size, void* answer,
                              size_t capacity) = 0;
-  // DueVote questions that have arrived.
+  // Answers questions that have arrived.
   virtual void progress() = 0;
 
   // All ranks of all nodes: sends `size` bytes of each leader to all ranks.

@@ -9,7 +9,7 @@
 namespace cairn::checkpoint {
 namespace {
 
-// The begin of a inventory. It has no version: processes of one run have the same Cairn.
+// The head of an inventory. It has no version: processes of one run have the same Cairn.
 struct InventoryHead {
   uint64_t last_sequence;
   uint32_t parts;
