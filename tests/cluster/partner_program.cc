@@ -131,8 +131,16 @@ void later(int64_t version) {
   // A version that was read again in the run that wrote it.
   check(cairn_checkpoint_read(checkpoint, version, 0, nullptr), 0, "read");
   state.expect(version);
+  std::vector<int64_t> seen;
+  check(cairn_checkpoint_observe(checkpoint, observe, &seen), 0, "observe");
+  state.set(version + 2);
+  check(cairn_checkpoint_iwrite(checkpoint, version + 2, &handles[1]), 0, "iwrite");
   // The newest one gets its copies now.
   check(cairn_checkpoint_finalize(checkpoint), 0, "finalize");
+  check(seen == std::vector<int64_t>{CAIRN_LEVEL_STAGED, CAIRN_LEVEL_LOCAL, CAIRN_LEVEL_PARTNER}
+            ? 0
+            : 1,
+        0, "what the observer saw");
 }
 
 void read(const char* version) {

@@ -120,7 +120,7 @@ class Copies(unittest.TestCase):
         for mpi in MPIS if IS_WHOLE else MPIS[-1:]:
             self.run_on(mpi, [0, 1, 0, 1], "later", "5")
             self.lose(1)
-            self.assertIn("from copies 1:", self.run_on(mpi, [0], "read", "6"))
+            self.assertIn("from copies 1:", self.run_on(mpi, [0], "read", "7"))
             self.begin_anew()
 
     def test_no_node_for_copies(self):
