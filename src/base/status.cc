@@ -35,6 +35,7 @@ Status fail(int errno_value, const char* format, ...) {
 }
 
 Status annotate(Status cause, const char* format, ...) {
+  if (cause.ok()) return cause;  // the detail is that of an earlier failure
   char before[detail_capacity];
   std::memcpy(before, last_text, sizeof before);
   va_list arguments;

@@ -31,6 +31,12 @@ TEST(Status, AnnotatePutsItsTextInFrontAndKeepsTheCause) {
   EXPECT_STREQ(last_detail(), "segment 3: media error");
 }
 
+TEST(Status, AnnotateLeavesTheDetailOfAnEarlierFailure) {
+  fail(EINVAL, "before").ignore();
+  EXPECT_TRUE(annotate(Status(), "segment %d", 3).ok());
+  EXPECT_STREQ(last_detail(), "before");
+}
+
 TEST(Status, DetailIsPrintable) {
   static_cast<void>(fail(ENOENT, "%s", "a\x1b[31m\x9b\xc2\x9b\xe2\x80\xae\nb\xc3\xa9"));
   EXPECT_STREQ(last_detail(), "a\\x1b[31m\\x9b\\xc2\\x9b\\xe2\\x80\\xae\\x0ab\xc3\xa9");
