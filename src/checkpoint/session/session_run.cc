@@ -74,24 +74,29 @@ void SessionRun::begin_writing(SkippedVersions in_lower) {
 
 Status SessionRun::close() {
   SavedFailure first;
+  bool is_rank_dead = false;
+  const auto keep = [&](Status status) {
+    is_rank_dead = is_rank_dead || status.code() == EOWNERDEAD;
+    first.keep(status);
+  };
   bool is_decided = true;
   if (const uint64_t last = writer_->sequence(); last != run().last_sequence()) {
-    first.keep(writer_->wait_for_last());
+    keep(writer_->wait_for_last());
     is_decided = first.ok();
-    if (is_decided && told_sequence_ < last) first.keep(result_of(last));
+    if (is_decided && told_sequence_ < last) keep(result_of(last));
     observer_->tell();  // of LOCAL, before copies are made
-    if (is_decided && partner_copies_->are_made()) first.keep(partner_copies_->copy_last());
+    if (is_decided && partner_copies_->are_made()) keep(partner_copies_->copy_last());
   }
   // On several nodes all ranks come, whatever they were told.
   if (lower_copies_->has_directory() && (!has_nodes() || is_decided))
-    first.keep(copy_newest_to_lower(first.ok()));
+    keep(copy_newest_to_lower(first.ok()));
   lower_copies_->background().end();
   observer_->tell();
   // If this fails, the next restart counts one attempt more.
   if (run().rank() == 0) writer_->retirement().confirm_restart().ignore();
   // All leaders have begun the same gathers, whatever became of the versions.
-  if (has_nodes() && run().is_leader()) first.keep(due_vote_->finish());
-  const Status ended = joined_.end(first.code() != EOWNERDEAD);
+  if (has_nodes() && run().is_leader()) keep(due_vote_->finish());
+  const Status ended = joined_.end(!is_rank_dead);
   return first.ok() ? ended : first.restored();
 }
 
