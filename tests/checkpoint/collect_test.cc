@@ -335,7 +335,9 @@ TEST_F(Lower, AnObserverSeesEachLevelOnce) {
     Rows rows(6, rank, 2);
     ASSERT_EQ(rows.define(checkpoint), 0);
     ASSERT_EQ(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, nullptr), 0);
-    if (rank == 0) ASSERT_EQ(cairn_checkpoint_observe(checkpoint, see, &seen), 0);
+    if (rank == 0) {
+      ASSERT_EQ(cairn_checkpoint_observe(checkpoint, see, &seen), 0);
+    }
     // The version is not decided when rank 0 begins to wait.
     if (rank == 1) usleep(50'000);
     cairn_checkpoint_handle handle = 0;
