@@ -52,6 +52,14 @@ inline constexpr uint64_t flag_moving = 256;
 inline constexpr uint64_t flag_evicted = 512;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
+// lower_unit
+// A drain has made the directory in lower and has not finished below it.
+inline constexpr uint64_t unit_is_new = 1ULL << 63;
+// The inode has lost the name in that slot. By now lower may have another file under the name, so
+// the inode is not at home even if it gets the slot again.
+inline constexpr uint64_t unit_was_left = 1ULL << 62;
+inline constexpr uint64_t unit_bits = ~(unit_is_new | unit_was_left);
+
 struct DirectoryWords {
   Word parent;
   Word entries;       // live names
@@ -111,8 +119,9 @@ struct alignas(64) Inode {
   Word change;  // counts changes, folded from the lanes' stamps
   Word append_lock;
   Word orphan_of;  // an orphan made by truncate or punch: whose blocks these were
-  // If it was imported from lower (tier/): the directory and the dirent's unit + 1 of its name
-  // there, and the ctime at which it was last known to be the same in lower.
+  // If it was imported from lower or drained (tier/): the directory and the dirent's unit + 1 of
+  // its name there, with the bits below, and the ctime at which it was last known to be the same
+  // in lower.
   Word lower_parent;
   Word lower_unit;
   Word drained;

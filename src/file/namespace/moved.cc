@@ -6,6 +6,19 @@
 #include "file/space/evict.h"
 
 namespace cairn::file {
+
+void note_left_home(pool::RedoChange& change, Inode& inode, const Map& directory,
+                    const DirentSlot& slot) {
+  if (inode.lower_parent.load() == 0) return;
+  const uint64_t unit = inode.lower_unit.load();
+  const bool is_home =
+      inode.lower_parent.load() == directory.number && (unit & format::unit_bits) == slot.unit + 1;
+  // An inode with one name is not at home if this name is not the one. Earlier versions did not
+  // note that.
+  const bool has_others = !S_ISDIR(inode.mode.load()) && inode.links.load() > 1;
+  if (is_home || !has_others) change.set(inode.lower_unit, unit | format::unit_was_left);
+}
+
 void note_move(const FileSystem& fs, pool::RedoChange& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now) {
   Inode& inode = *map.inode;

@@ -18,6 +18,12 @@ namespace cairn::file {
 void note_move(const FileSystem& fs, pool::RedoChange& change, const Map& map, const Map& directory,
                const DirentSlot& slot, uint64_t now);
 
+// Adds to a change that takes the name in `slot` of `directory` from an inode: lower does not have
+// the inode under its own name any more, also if it gets that slot again. Does nothing if another
+// name of the inode is the one that lower knows it by. The caller holds the lock of the directory.
+void note_left_home(pool::RedoChange& change, Inode& inode, const Map& directory,
+                    const DirentSlot& slot);
+
 // Returns true if the record holds. A writer at work may be about to invalidate it: see
 // ShapeChange.
 bool has_only_moved(const Inode& inode);

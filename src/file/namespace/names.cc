@@ -4,6 +4,7 @@
 #include "file/inode/moving.h"
 #include "file/inode/shape.h"
 #include "file/namespace/locked_name.h"
+#include "file/namespace/moved.h"
 #include "file/namespace/name_changes.h"
 #include "file/namespace/new_named.h"
 #include "file/namespace/victim.h"
@@ -90,6 +91,7 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
     const uint64_t links = inode.links.load() - 1;
     last_name = links == 0;
     if (!last_name) note_home_left(fs.pool, inode);
+    if (!last_name) note_left_home(change, inode, at.directory, *slot);
     change.set(inode.links, links);
     change.set(inode.ctime, now);
     DirectoryChange moving(fs, seat, at.inode(), at.directory.number);

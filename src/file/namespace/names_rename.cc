@@ -271,7 +271,9 @@ class Renaming {
     }
     change.set(moved_.inode->ctime, now);
     note_move(fs_, change, moved_, from_.directory, source_, now);
+    note_left_home(change, *moved_.inode, from_.directory, source_);
     if (exchange_) note_move(fs_, change, other_, to_.directory, target_, now);
+    if (stays) note_left_home(change, *other_.inode, to_.directory, target_);
     std::optional<DirectoryChange> first;
     std::optional<DirectoryChange> second;
     first.emplace(fs_, seat_, *from_.directory.inode, from_.directory.number);

@@ -44,8 +44,9 @@ bool is_drained(file::FileSystem& fs, const DrainDirectory& where, const file::L
 }
 
 bool is_at_home(const DrainDirectory& where, const file::Listed& listed, const file::Map& map) {
-  return listed.has_lower && map.inode->lower_parent.load() == where.inode &&
-         (map.inode->lower_unit.load() & ~unit_is_new) == unit_of(listed) + 1;
+  const file::Inode& inode = *map.inode;
+  return listed.has_lower && inode.lower_parent.load() == where.inode && !has_left_home(inode) &&
+         home_unit(inode) == unit_of(listed) + 1;
 }
 
 bool is_left_out(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
@@ -56,7 +57,7 @@ bool is_left_out(file::FileSystem& fs, const DrainDirectory& where, const file::
 }
 
 bool is_new_in_lower(const file::Map& map) {
-  return (map.inode->lower_unit.load() & unit_is_new) != 0;
+  return (map.inode->lower_unit.load() & format::unit_is_new) != 0;
 }
 
 void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::string& text,
@@ -65,11 +66,13 @@ void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::stri
   pool::SeatGuard seat(fs.pool);
   if (!name.ok() || !seat.ok()) return;
   auto slot = file::find_name(fs, where.map, *name);
+  // A rename that takes the name away after the look also notes that the inode has left its home.
+  const pool::LockGuard lock(fs.pool, *seat, where.map.inode->lock);
   if (!slot.ok() || slot->inode != map.number) return;  // it was moved meanwhile: not at home
-  const uint64_t unit = (slot->unit + 1) | (is_new ? unit_is_new : 0);
+  const uint64_t unit = (slot->unit + 1) | (is_new ? format::unit_is_new : 0);
   // An inode whose home does not change must have one at every moment, also after a crash.
-  const bool is_there = map.inode->lower_parent.load() == where.inode &&
-                        (map.inode->lower_unit.load() & ~unit_is_new) == slot->unit + 1;
+  const bool is_there =
+      map.inode->lower_parent.load() == where.inode && home_unit(*map.inode) == slot->unit + 1;
   if (!is_there) {
     fs.pool.store_flush(map.inode->lower_unit, 0);
     fs.pool.store_flush(map.inode->lower_parent, where.inode);

@@ -29,10 +29,10 @@ LowerParents lower_parents_of(file::FileSystem& fs, const CoveredName& name) {
       return LowerParents::missing;
     auto above = file::live_inode(fs, name.way[i + 1]);
     if (!above.ok()) return LowerParents::missing;
-    const uint64_t unit = (*inode)->lower_unit.load();
-    if ((unit & unit_is_new) != 0) parents = LowerParents::unfinished;
-    auto entry = entry_of(fs, {*above, name.way[i + 1]}, unit & ~unit_is_new, name.way[i]);
-    if (!entry.ok() || !entry->has_lower || entry->unit + 1 != (unit & ~unit_is_new))
+    const file::Map map{*inode, name.way[i]};
+    if (is_new_in_lower(map)) parents = LowerParents::unfinished;
+    auto entry = entry_of(fs, {*above, name.way[i + 1]}, home_unit(**inode), name.way[i]);
+    if (!entry.ok() || !is_at_home({name.way[i + 1], {*above, name.way[i + 1]}}, *entry, map))
       return LowerParents::missing;
   }
   return parents;

@@ -22,7 +22,7 @@ Result<Residency> residency_of(const Cover& cover, const CoveredName& name);
 Status check_is_drained(const Cover& cover, const CoveredName& name, const char* path);
 
 // Does lower have the file under this name? If a drain has not finished a directory above it
-// (unit_is_new), this looks in lower; if it has, the pool knows.
+// (format::unit_is_new), this looks in lower; if it has, the pool knows.
 Result<bool> is_in_lower(const Cover& cover, const CoveredName& name);
 
 // The mode in force for a file, or for files below a directory; `inherit`: that of the run.

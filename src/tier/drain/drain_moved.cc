@@ -67,7 +67,7 @@ std::string old_path(DrainState& state, const DrainDirectory& where, const file:
   }
   file::Listed slot;
   const std::string path =
-      old_path_of(state, map.inode->lower_parent.load(), map.inode->lower_unit.load(), &slot);
+      old_path_of(state, map.inode->lower_parent.load(), home_unit(*map.inode), &slot);
   return compare(slot.lower, before.witness).is_same() ? path : "";
 }
 

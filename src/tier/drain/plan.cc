@@ -99,7 +99,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const DrainDirectory& wh
                          map.number,
                          change_time(fs, map)});
   if (map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map))
-    state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
+    state->moved_from.insert({map.inode->lower_parent.load(), home_unit(*map.inode)});
 }
 
 // Counts a directory that holds something which no drain can write, such as an unsound name. In a

@@ -46,9 +46,15 @@ struct LowerLocation {
   Rights rights;                  // as the pool has them
 };
 
-// In Inode::lower_unit of a directory: a drain has made it in lower and has not finished below it.
-// So each name there is compared with lower.
-inline constexpr uint64_t unit_is_new = 1ULL << 63;
+// The unit + 1 of the slot, in directory Inode::lower_parent, of the name that lower has or had of
+// the inode. 0: not known.
+inline uint64_t home_unit(const file::Inode& inode) {
+  return inode.lower_unit.load() & format::unit_bits;
+}
+// Has the inode lost that name since?
+inline bool has_left_home(const file::Inode& inode) {
+  return (inode.lower_unit.load() & format::unit_was_left) != 0;
+}
 
 // Names in lower that a cover never shows: the claim, and these prefixes with the digits that Cairn
 // appends. Other names with these prefixes are the user's.

@@ -111,8 +111,7 @@ Result<LowerLocation> locate(file::FileSystem& fs, uint64_t number) {
     }
     auto above = file::live_inode(fs, parent);
     if (!above.ok()) return gone(number);
-    const uint64_t unit = (*inode)->lower_unit.load() & ~unit_is_new;
-    auto entry = entry_of(fs, {*above, parent}, unit, at);
+    auto entry = entry_of(fs, {*above, parent}, home_unit(**inode), at);
     if (!entry.ok()) return entry.status();
     names.emplace_back(entry->name, entry->length);
     if (at == number) {
@@ -132,6 +131,17 @@ Result<LowerLocation> locate(file::FileSystem& fs, uint64_t number) {
   return gone(number);
 }
 
+// The name of an inode at home. ESTALE: it has left that, so what the pool remembers of lower under
+// its present name is another file's. A directory that was just imported may not know its slot.
+static Result<file::Listed> home_entry(file::FileSystem& fs, const file::Map& parent,
+                                       const file::Map& map) {
+  const uint64_t unit = home_unit(*map.inode);
+  if (has_left_home(*map.inode)) return gone(map.number);
+  CAIRN_TRY_ASSIGN(entry, entry_of(fs, parent, unit, map.number));
+  if (unit != 0 && entry.unit + 1 != unit) return gone(map.number);
+  return entry;
+}
+
 Status climb(file::FileSystem& fs, uint64_t directory, const Climb& visit) {
   constexpr unsigned deepest = 65536;  // as path_of(); a damaged pool may lead in a circle
   uint64_t at = directory;
@@ -142,8 +152,7 @@ Status climb(file::FileSystem& fs, uint64_t directory, const Climb& visit) {
     if (parent == 0) return Status();
     auto above = file::live_inode(fs, parent);
     if (!above.ok()) return above.status();
-    const uint64_t unit = (*inode)->lower_unit.load() & ~unit_is_new;
-    auto entry = entry_of(fs, {*above, parent}, unit, at);
+    auto entry = home_entry(fs, {*above, parent}, {*inode, at});
     if (!entry.ok()) return entry.status();
     const uint64_t before = entry->lower.size;
     if (!entry->has_lower || !visit(at, &entry->lower.size)) return Status();
@@ -170,8 +179,7 @@ Status note_owner(file::FileSystem& fs, uint64_t directory, const sys::FileStat&
   const uint64_t parent = inode->lower_parent.load();
   if (parent == 0) return Status();
   CAIRN_TRY_ASSIGN(above, file::live_inode(fs, parent));
-  CAIRN_TRY_ASSIGN(
-      entry, entry_of(fs, {above, parent}, inode->lower_unit.load() & ~unit_is_new, directory));
+  CAIRN_TRY_ASSIGN(entry, home_entry(fs, {above, parent}, {inode, directory}));
   if (!entry.has_lower) return Status();
   note_owner_in(&entry.lower, st);
   return set_witness(fs, {above, parent}, std::string(entry.name, entry.length), &entry.lower);

@@ -48,7 +48,7 @@ std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file:
     if (!directory.ok()) return "";
     parent = (*directory)->lower_parent.load();
     file::Listed above;
-    name = name_in_slot(fs, parent, (*directory)->lower_unit.load() & ~unit_is_new, &above);
+    name = name_in_slot(fs, parent, home_unit(**directory), &above);
     below.insert(0, name + "/");
   }
   return "";
@@ -66,8 +66,8 @@ std::string old_path_of_name(DrainState& state, const DrainDirectory& where,
     return above->second + "/" + name_of(listed);
   }
   file::Listed before;
-  std::string path = old_path_of(state, map.inode->lower_parent.load(),
-                                 map.inode->lower_unit.load() & ~unit_is_new, &before);
+  std::string path =
+      old_path_of(state, map.inode->lower_parent.load(), home_unit(*map.inode), &before);
   *remembered = before.lower;
   return path;
 }

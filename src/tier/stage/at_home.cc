@@ -8,8 +8,8 @@ namespace cairn::tier {
 
 std::optional<file::Listed> name_at_home(file::FileSystem& fs, const file::Map& map) {
   const uint64_t parent = map.inode->lower_parent.load();
-  const uint64_t unit = map.inode->lower_unit.load() & ~unit_is_new;
-  if (parent == 0 || unit == 0) return std::nullopt;
+  const uint64_t unit = home_unit(*map.inode);
+  if (parent == 0 || unit == 0 || has_left_home(*map.inode)) return std::nullopt;
   auto directory = file::live_inode(fs, parent);
   if (!directory.ok()) return std::nullopt;
   auto entry = entry_of(fs, {*directory, parent}, unit, map.number);
