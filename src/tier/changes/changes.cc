@@ -7,6 +7,7 @@
 
 #include "base/coarse_clock.h"
 #include "file/inode/attributes.h"
+#include "file/namespace/directory_slots.h"
 #include "pool/lanes/lock.h"
 #include "tier/record/locate.h"
 #include "tier/system/listing.h"
@@ -65,9 +66,9 @@ void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::stri
   auto name = file::make_name(text.data(), text.size());
   pool::SeatGuard seat(fs.pool);
   if (!name.ok() || !seat.ok()) return;
-  auto slot = file::find_name(fs, where.map, *name);
   // A rename that takes the name away after the look also notes that the inode has left its home.
   const pool::LockGuard lock(fs.pool, *seat, where.map.inode->lock);
+  auto slot = file::find_name(fs, where.map, *name);
   if (!slot.ok() || slot->inode != map.number) return;  // it was moved meanwhile: not at home
   const uint64_t unit = (slot->unit + 1) | (is_new ? format::unit_is_new : 0);
   // An inode whose home does not change must have one at every moment, also after a crash.
@@ -88,6 +89,18 @@ bool still_names(file::FileSystem& fs, const DrainDirectory& where, const file::
   if (!name.ok() || !seat.ok()) return false;
   auto slot = file::find_name(fs, where.map, *name);
   return slot.ok() && slot->inode == map.number;
+}
+
+bool is_as_listed(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed) {
+  auto name = file::make_name(listed.name, listed.length);
+  pool::SeatGuard seat(fs.pool);
+  if (!name.ok() || !seat.ok()) return true;
+  const pool::LockGuard lock(fs.pool, *seat, where.map.inode->lock);
+  auto slot = file::find_name(fs, where.map, *name, true);
+  if (!slot.ok() || slot->inode != listed.inode || slot->has_lower != listed.has_lower)
+    return false;
+  return !slot->has_lower ||
+         are_of_same_file(file::slots::witness_in(*slot->dirent, slot->head), listed.lower);
 }
 
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
@@ -125,9 +138,13 @@ bool is_set_back(int64_t since) {
   return clock_set_to() < since - tick;
 }
 
-uint64_t announce(file::FileSystem& fs, uint64_t directory) {
+uint64_t announced_time() {
   constexpr uint64_t seconds = 10;
-  const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
+  return file::now_ns() + seconds * 1'000'000'000;
+}
+
+uint64_t announce(file::FileSystem& fs, uint64_t directory) {
+  const uint64_t until = announced_time();
   const int failed = raise_newest(fs, directory, until).code();
   // If this fails and the drain is killed, later removals of the directory are more careful than
   // they need be. Nothing else depends on it.

@@ -31,6 +31,10 @@ void set_home(file::FileSystem& fs, const DrainDirectory& where, const std::stri
 // ctime stays the same, so does the name, because a move or removal changes the ctime.
 bool still_names(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed,
                  const file::Map& map);
+// Does the pool still have the name as it was listed, with the same inode and the same file in
+// lower? A drain holds listed names for a while, and may have given the name to another file in
+// lower since.
+bool is_as_listed(file::FileSystem& fs, const DrainDirectory& where, const file::Listed& listed);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
 // The state of a file in the pool before its first byte was copied to lower.
 struct CopiedFrom {
@@ -62,6 +66,8 @@ bool is_set_back(int64_t since);
 // even if it is killed. Returns when that time ends. 0: the directory, or one above it, has just
 // been moved or removed in the pool, which does not remember it in lower any more.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
+// The end of that time, if it begins now.
+uint64_t announced_time();
 
 // Tells if lower has, under a name, nothing, the file that the pool remembers, or another one.
 enum class InLower : uint8_t { nothing, remembered, other };

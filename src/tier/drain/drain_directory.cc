@@ -78,14 +78,14 @@ bool make_way(DrainState& state, const DrainDirectory& where, int fd, const file
     if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
-      report_conflict(state, where, path,
+      report_conflict(state, where, listed,
                       "replaced in the pool, but its contents changed there; both are kept");
     else
       report_failed(state, path, status);
     return false;
   }
   if (in_lower == InLower::other) {
-    report_conflict(state, where, path,
+    report_conflict(state, where, listed,
                     "a directory in the pool, something else there that was changed or created "
                     "outside Cairn; both are kept");
     return false;

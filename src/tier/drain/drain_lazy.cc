@@ -143,7 +143,7 @@ bool open_remembered(const DrainName& item, const std::string& path, LazyFile* f
       InLower::remembered)
     opened = open_any(item.state, static_cast<int>(directory), item.listed, file);
   if (opened == -ESTALE)
-    report_conflict(item.state, item.where, path, conflict_text);
+    report_conflict(item.state, item.where, item.listed, conflict_text);
   else if (opened < 0)
     report_failed(item.state, path, sys::failed(opened, "open", path));
   else
@@ -242,7 +242,7 @@ Tried find_way(const DrainName& item, const std::string& path, LazyFile* file, L
   *way = way_for(item.state, item.listed, file->st, file->rights);
   if (*way != LazyWay::conflicting) return Tried::done;
   const char* reason = compare(item.state.known, item.listed.lower, file->st).reason;
-  report_conflict(item.state, item.where, path,
+  report_conflict(item.state, item.where, item.listed,
                   (std::string(conflict_text) + ": " + reason).c_str());
   return Tried::failed;
 }
@@ -289,7 +289,7 @@ Tried try_lazy(const DrainName& item, const std::string& path, bool saves_room) 
   if (item.state.cancelled) return Tried::failed;
   if (!saves_room && is_refused(tried.code()) && may_stay(file)) return try_lazy(item, path, true);
   if (tried.code() == ESTALE)
-    report_conflict(item.state, item.where, path, conflict_text);
+    report_conflict(item.state, item.where, item.listed, conflict_text);
   else
     report_failed(item.state, path, tried.status());
   return Tried::failed;

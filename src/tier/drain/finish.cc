@@ -33,6 +33,8 @@ struct FinishedDirectory {
   file::Listed listed;                    // its name in the parent
   std::vector<file::Listed> directories;  // still to be visited
   uint64_t newest = 0;                    // the newest time at or below it in lower
+  // This drain has changed it or one below it in lower, and could not read its time after that.
+  bool is_cut_short = false;
 };
 
 void end_whiteout(DrainState& state, const DrainDirectory& where, const file::Listed& listed) {
@@ -59,7 +61,7 @@ bool remove_name(DrainState& state, const DrainDirectory& where, LowerDirectory&
   }
   if (*in_lower == InLower::nothing || (where.fresh && *in_lower == InLower::other)) return true;
   if (*in_lower == InLower::other) {
-    report_conflict(state, where, path,
+    report_conflict(state, where, listed,
                     "removed in the pool, but changed there outside Cairn; it stays there");
     return false;
   }
@@ -69,7 +71,7 @@ bool remove_name(DrainState& state, const DrainDirectory& where, LowerDirectory&
           ? remove_tree(state, where, static_cast<int>(fd), listed)
           : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
   if (status.code() == ESTALE) {
-    report_conflict(state, where, path,
+    report_conflict(state, where, listed,
                     "removed in the pool, but something in it changed there; it stays there");
     return false;
   }
@@ -121,34 +123,44 @@ Status apply_attributes(DrainState& state, const DrainDirectory& where,
   return Status();
 }
 
-// Gives the directory in lower the pool's mode, owner, attributes and times.
-void finish_attributes(DrainState& state, FinishedDirectory& level) {
+// Gives the directory in lower the pool's mode, owner, attributes and times. False: it could not,
+// and a report was made if the cause is not a change of names.
+bool finish_attributes(DrainState& state, FinishedDirectory& level) {
   const DrainDirectory& where = level.where;
   const file::Map& map = where.map;
   const uint64_t time = change_time(state.fs, map);
-  if (state.removed_dirs.count(map.number) != 0) return set_drained(state.fs, map, time);
+  if (state.removed_dirs.count(map.number) != 0) {
+    set_drained(state.fs, map, time);
+    return true;
+  }
   const file::Witness* witness = where.witness ? &*where.witness : nullptr;
   int64_t opened = open_directory(state.beneath, where.path, state.known, witness);
   if (opened == -EACCES)
     opened = open_own_directory(state.beneath, where.path, state.known, witness);
   if (opened == -ESTALE)
-    return report_conflict(state, where, where.path,
-                           "it was replaced by another directory outside Cairn");
-  if (opened < 0) return report_not_opened(state, where, where.path, opened);
+    report_conflict(state, where, where.path, "it was replaced by another directory outside Cairn");
+  else if (opened < 0)
+    report_not_opened(state, where, where.path, opened);
+  if (opened < 0) return false;
   const sys::Descriptor fd(static_cast<int>(opened));
-  // 0: the directory was moved meanwhile. A later drain sets its attributes in the new place.
-  if (announce(state.fs, where.inode) == 0) return;
+  // It was removed or moved meanwhile. A later drain sets its attributes in the new place.
+  if (map.inode->generation.load() != where.generation || announce(state.fs, where.inode) == 0)
+    return false;
   take_over(state, where, fd.get());
   sys::FileStat st = {};
   file::Attributes wanted;
-  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0)
-    return report_failed(state, where.path, sys::failed(result, "stat", where.path));
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) {
+    report_failed(state, where.path, sys::failed(result, "stat", where.path));
+    return false;
+  }
   const uint64_t owner = map.inode->owner.load();
   const uint64_t rights =
       noted_rights(static_cast<uint32_t>(owner), static_cast<uint32_t>(owner >> 32),
                    static_cast<uint32_t>(map.inode->mode.load()));
-  if (!wanted_rights(state, where, st, &wanted))
-    return report_failed(state, where.path, pool::no_seat(state.fs.pool));
+  if (!wanted_rights(state, where, st, &wanted)) {
+    report_failed(state, where.path, pool::no_seat(state.fs.pool));
+    return false;
+  }
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
     const int64_t result = sys::fstat(fd.get(), &st);
@@ -160,12 +172,13 @@ void finish_attributes(DrainState& state, FinishedDirectory& level) {
   }
   if (!status.ok()) {
     report_failed(state, where.path, status);
-    return;
+    return false;
   }
   level.newest = std::max(level.newest, sys::ctime_of(st));
   note_owner_in(&level.listed.lower, st);
   level.listed.lower.rights = rights;
   set_drained(state.fs, map, time);
+  return true;
 }
 
 // Has everything in and below the directory its place in lower? Other directories may still wait.
@@ -193,20 +206,23 @@ void finish_level(DrainState& state, std::vector<FinishedDirectory>& way) {
   // changed the directory itself (LowerDirectory::touch).
   const uint64_t drained = where.map.inode->drained.load();
   if (change_time(state.fs, where.map) != drained &&
-      (drained == 0 || !is_left_to_later(state, where.mode)))
-    finish_attributes(state, level);
+      (drained == 0 || !is_left_to_later(state, where.mode)) && !finish_attributes(state, level))
+    level.is_cut_short = true;
   if (is_top) return;
   FinishedDirectory& above = way[way.size() - 2];
   if (const auto looked = state.unchanged_dirs.find(where.inode);
       looked != state.unchanged_dirs.end())
     level.newest = std::max(level.newest, looked->second);
-  if (level.newest != 0 && state.dirs_with_unknown_entries.count(where.inode) ==
-                               0) {  // replaces the time that was announced
+  // Replaces the time that was announced. If this drain has not read the times of all that it has
+  // changed, another such time takes its place.
+  const uint64_t newest = level.is_cut_short ? announced_time() : level.newest;
+  if (newest != 0 && state.dirs_with_unknown_entries.count(where.inode) == 0) {
     file::Witness witness = level.listed.lower;
-    witness.size = level.newest;
+    witness.size = newest;
     remember(state, above.where, level.name, &witness).ignore();  // fails if it was removed
   }
   above.newest = std::max(above.newest, level.newest);
+  above.is_cut_short = above.is_cut_short || level.is_cut_short;
   if (state.dirs_with_postponed.count(where.inode) != 0)
     state.dirs_with_postponed.insert(above.where.inode);
   if (is_new_in_lower(where.map) && is_complete(state, where))

@@ -123,6 +123,10 @@ Comparison compare(const KnownCover& known, const file::Witness& remembered,
              : compare(remembered, witness_of(known, st));
 }
 
+bool are_of_same_file(const file::Witness& a, const file::Witness& b) {
+  return compare_numbers(a, b).is_same();
+}
+
 bool is_same_file(const sys::FileStat& a, const sys::FileStat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
          (!are_comparable(a.birth, b.birth) || a.birth == b.birth);

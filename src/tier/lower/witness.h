@@ -51,6 +51,8 @@ Comparison compare(const KnownCover& known, const file::Witness& remembered,
                    const sys::FileStat& st);
 // Compares two witnesses of files.
 Comparison compare(const file::Witness& remembered, const file::Witness& found);
+// Are two witnesses of the same file or directory, whatever was changed in it in between?
+bool are_of_same_file(const file::Witness& a, const file::Witness& b);
 inline bool is_remembered(const KnownCover& known, const file::Witness& witness,
                           const sys::FileStat& st) {
   return compare(known, witness, st).is_same();

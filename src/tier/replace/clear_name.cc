@@ -21,7 +21,7 @@ bool clear_way(DrainState& state, const DrainDirectory& where, int directory,
   const Status status = replace_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
-    report_conflict(state, where, path,
+    report_conflict(state, where, listed,
                     "a directory that changed outside Cairn is there; both are kept");
   else
     report_failed(state, path, status);
@@ -65,7 +65,7 @@ Way clear_name(const DrainName& item, InLower* expected) {
   *expected = *looked;
   if (*expected == InLower::other) {
     if (take_same_special(item)) return Way::not_needed;
-    report_conflict(item.state, item.where, item.where.path + "/" + name_of(item.listed),
+    report_conflict(item.state, item.where, item.listed,
                     item.listed.has_lower ? "changed there outside Cairn; both are kept"
                                           : "created there outside Cairn; both are kept");
     return Way::blocked;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/coarse_clock.h"
 #include "file/namespace/name_changes.h"
 #include "tier/changes/changes.h"
 #include "tier/changes/drain_calls.h"
@@ -54,7 +55,8 @@ struct DrainState {
   Journal journal;
   uint64_t links_until = 0;  // as earlier drains have left it
   std::string temp_name;     // of files that this drain writes
-  const uint64_t begun = file::now_ns();
+  // By the clock that stamps files in lower: none that this drain changes has an earlier time.
+  const uint64_t begun = coarse_now_ns();
   const file::NameChanges seen{fs.pool};  // before the first walk
   uint64_t done = 0;
   uint64_t total = 0;

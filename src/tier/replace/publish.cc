@@ -78,7 +78,7 @@ bool give_name(const DrainName& item, const TempFile& temp) {
   if (status.ok() && found != temp.expected) {
     sys::unlinkat(fd, temp.name.c_str(), 0);
     if (take_same_special(item)) return true;
-    report_conflict(item.state, item.where, path,
+    report_conflict(item.state, item.where, item.listed,
                     "changed there outside Cairn while it was drained; both are kept");
     return false;
   }
@@ -96,7 +96,7 @@ bool give_name(const DrainName& item, const TempFile& temp) {
     sys::unlinkat(fd, temp.name.c_str(), 0);
     if (result == -EEXIST && take_same_special(item)) return true;
     if (result == -EEXIST)
-      report_conflict(item.state, item.where, path,
+      report_conflict(item.state, item.where, item.listed,
                       "created there outside Cairn while it was drained; both are kept");
     else
       report_failed(item.state, path, status.ok() ? rename_failed(result, item, fd, path) : status);

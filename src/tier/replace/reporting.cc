@@ -21,6 +21,8 @@ void report_failed(DrainState& state, const std::string& path, Status status) {
 
 bool has_moved(const DrainState& state, const DrainDirectory& where) {
   if (!have_names_changed(state)) return false;
+  // Its inode may be another directory's by now.
+  if (where.map.inode->generation.load() != where.generation) return true;
   const auto home = home_of_directory(state.fs, where.inode);
   return !home || state.top.path + *home != where.path;
 }
@@ -35,6 +37,15 @@ void report_conflict(DrainState& state, const DrainDirectory& where, const std::
   note_unknown_entry(state, where.inode);
   const std::string text = path + ": " + what;
   if (state.calls.problem) state.calls.problem(text.c_str());
+}
+
+void report_conflict(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
+                     const char* what) {
+  if (!is_as_listed(state.fs, where, listed)) {
+    state.dirs_with_postponed.insert(where.inode);
+    return;
+  }
+  report_conflict(state, where, where.path + "/" + name_of(listed), what);
 }
 
 void report_not_opened(DrainState& state, const DrainDirectory& where, const std::string& path,

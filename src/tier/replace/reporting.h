@@ -12,6 +12,10 @@ namespace cairn::tier {
 void report_failed(DrainState& state, const std::string& path, Status status);
 void report_conflict(DrainState& state, const DrainDirectory& where, const std::string& path,
                      const char* what);
+// Reports a conflict under a listed name. Does nothing if the name has changed in the pool since it
+// was listed: what lower has may be what this drain has put there. The next drain looks again.
+void report_conflict(DrainState& state, const DrainDirectory& where, const file::Listed& listed,
+                     const char* what);
 // Reports a name whose directory could not be opened, or is another one by now (-ESTALE).
 void report_not_opened(DrainState& state, const DrainDirectory& where, const std::string& path,
                        int64_t result);
