@@ -22,8 +22,11 @@ void note_linked(DrainState& state, const DrainDirectory& where, const file::Lis
                  const file::Map& map, const file::Witness& witness, const CopiedFrom& copied) {
   LinkedFile& linked = state.linked[map.number];
   // The file changed after another name of it was written: the next drain writes that name.
-  if (!linked.path.empty() && linked.copied.change_time != copied.change_time)
+  if (!linked.path.empty() && linked.copied.change_time != copied.change_time) {
     linked.is_complete = false;
+    linked.names.clear();
+  }
+  linked.names.insert({where.inode, unit_of(listed)});
   linked.witness = witness;
   linked.path = where.path + "/" + name_of(listed);
   linked.generation = map.inode->generation.load();
@@ -73,6 +76,7 @@ bool drain_link(const DrainName& item) {
     witness.rights = linked.witness.rights;
     const Status status = remember(item.state, item.where, name_of(item.listed), &witness);
     if (!status.ok() && status.code() != ENOENT) report_failed(item.state, path, status);
+    if (status.ok()) linked.names.insert({item.where.inode, unit_of(item.listed)});
     return true;
   }
   if (const Way way = clear_name(item, &temp.expected); way != Way::free) {
@@ -89,15 +93,26 @@ bool drain_link(const DrainName& item) {
   announce_links(item.state, first);
   // A file system without links, or with a limit to them, gets a file of its own for this name.
   if (link_open_file(file.get(), fd, temp.name.c_str()) < 0) return false;
-  if (!publish(item, temp)) linked.is_complete = false;
+  if (publish(item, temp))
+    linked.names.insert({item.where.inode, unit_of(item.listed)});
+  else
+    linked.is_complete = false;
   return true;
+}
+
+// A name may have come, before the file was copied, into a directory where the walk had been
+// already. Lower then has something else under it, which the pool would take for the file.
+static bool may_have_missed_a_name(const DrainState& state, const LinkedFile& linked,
+                                   const file::Inode& inode) {
+  return have_names_changed(state) && linked.names.size() != inode.links.load();
 }
 
 void finish_links(DrainState& state) {
   for (const auto& [number, linked] : state.linked) {
     auto inode = file::live_inode(state.fs, number);
     if (!inode.ok() || !linked.is_complete || linked.path.empty() ||
-        (*inode)->generation.load() != linked.generation || file::is_pinned(state.fs, number))
+        (*inode)->generation.load() != linked.generation || file::is_pinned(state.fs, number) ||
+        may_have_missed_a_name(state, linked, **inode))
       continue;
     set_drained_as_of(state.fs, {*inode, number}, linked.copied);
   }

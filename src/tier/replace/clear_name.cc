@@ -43,13 +43,16 @@ bool take_same_special(const DrainName& item) {
   const auto directory = static_cast<int>(item.lower.fd());
   if (look(item.state.known, directory, item.listed, &st) != InLower::other ||
       !is_believed_or_of_pool(item, st.st_uid) || (st.st_mode & S_IFMT) != type ||
-      !is_same_special(item.state.fs, directory, item.listed.name, item.map, st))
+      !is_same_special(item.state.fs, directory, item.listed.name, item.map, st) ||
+      !still_names(item.state.fs, item.where, item.listed, item.map))
     return false;
   if (!item.state.fs.pool.is_volatile && !item.lower.sync().ok()) return false;
   const file::Witness witness = witness_of(item.state.known, st);
   if (!remember(item.state, item.where, name_of(item.listed), &witness).ok()) return false;
   set_home(item.state.fs, item.where, name_of(item.listed), item.map, false);
-  set_drained(item.state.fs, item.map, changed);
+  // Another name of it may have moved to where the walk had been already.
+  if (item.map.inode->links.load() == 1 || !have_names_changed(item.state))
+    set_drained(item.state.fs, item.map, changed);
   return true;
 }
 

@@ -30,6 +30,8 @@ struct LinkedFile {
   file::Witness witness;
   uint64_t generation = 0;
   CopiedFrom copied;
+  // The names that lower has of the file as it was copied: each as its directory and slot.
+  std::set<std::pair<uint64_t, uint64_t>> names = {};
   bool is_complete = true;  // so far each of its names could be drained
 };
 
