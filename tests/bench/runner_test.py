@@ -137,7 +137,7 @@ class Runner(BenchCase):
             r"memory of a node, median</th><td>\d+\.\d MiB",
         ):
             self.assertRegex(glance, text)
-        self.assertRegex(shown.stdout, r"(?m)^cairn +\d+\.\d+ s +\d+\.\d+ s +\d+\.\d MiB$")
+        self.assertRegex(shown.stdout, r"(?m)^cairn +\d+\.\d+ s +\d+\.\d+ s +\d+\.\d MiB  used$")
         self.assertIn("Latency of kept write, 2 ranks", page)
         # The files of this test lie in memory, if it can be had.
         self.assertRegex(page, r"<small>(synced|fsync called, volatile)</small></td>")
@@ -318,7 +318,7 @@ class Runner(BenchCase):
 
     def test_dry_run(self):
         run = self.bench(
-            "run", "tokio-abc-small", "--dry-run", "--scale", 0.01, "--only", "ior-fpp on tmpfs"
+            "run", "tokio-abc-small", "--dry-run", "--scale", 0.01, "--only", "ior-fpp on tmpfs,"
         )
         self.assertRegex(run.stdout, r"# ior-fpp on tmpfs, 2 ranks: \d+\.\d MiB on the medium")
         self.assertRegex(

@@ -13,6 +13,7 @@ from .node import installation
 from .page import figure_files, page
 from .plan import cells as cells_module
 from .plan import (
+    before_write,
     descriptions,
     fit,
     kernel_list,
@@ -322,7 +323,7 @@ def with_what_they_need(matrix, cells, systems):
     """Cells whose program is here with what it needs, and why others were left out."""
     kept, left_out = [], []
     for cell in cells:
-        unfit = reads.why_not(cell)
+        unfit = reads.why_not(cell) or before_write.why_not(cell)
         if unfit is not None:
             left_out.append(unfit)
             continue

@@ -77,6 +77,7 @@ def describe(system):
         "mpi": system.mpi,
         "mpi_version": mpi_version(system.mpi),
         "directory": mount(system.directory),
+        "memory_before_write": system.memory_before_write,
     }
     if system.cairn:
         found["pool_directory"] = mount(system.pool_directory)

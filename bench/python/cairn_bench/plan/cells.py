@@ -5,7 +5,7 @@ import hashlib
 import json
 
 from ..errors import Mistake
-from . import kernels, reads
+from . import before_write, kernels, reads
 
 MOST_CELLS = 10_000
 AGAIN = "-again"  # the baseline's second self, for the noise floor
@@ -56,7 +56,8 @@ def expand(matrix, systems):
 def cell_of(matrix, system, name, entry, ranks):
     given = matrix["systems"][system]
     hints = {**given.get("hints", {}), **entry.get("hints", {})}
-    parameters = {**scaled(entry, matrix["scale"]), **reads.parameters(given)}
+    own = {**reads.parameters(given), **before_write.parameters(given)}
+    parameters = {**scaled(entry, matrix["scale"]), **own}
     if "nodes" in given:
         parameters["nodes"] = given["nodes"]
     return Cell(system, name, ranks, parameters, hints)
@@ -94,18 +95,19 @@ def transfer_bytes(cell):
 
 
 def words(cell, program, directory, side=None):
-    """The kernel's command line, without a launcher. side: "write" or "read" only."""
+    """The kernel's command line, without a launcher. side: "write" or "read" only, or "fill": the
+    command that makes the files for a rewrite."""
     given = cell.parameters
     result = [program]
     if cell.kind != "program":
         result += ["--format", "json"]
         for key, value in sorted(cell.hints.items()):
             result += ["--hint", f"{key}={value}"]
-        if given.get("check") is False and side != "write":
+        if given.get("check") is False and side not in ("write", "fill"):
             result.append("--no-check")
-        if given.get("keep") and side != "write":
+        if given.get("keep") and side not in ("write", "fill"):
             result.append("--keep")
-        result += reads.SIDES.get(side, [])
+        result += [*reads.SIDES.get(side, []), *before_write.options(cell, side)]
         if "readers" in given:
             result += ["--readers", given["readers"]]
     return list(map(str, [*result, *kernels.of(cell.kind).words(given, directory)]))

@@ -18,7 +18,10 @@ class Kernel:
         self.operands = [option for option in options if option["operand"]]
         self.paths = [option for option in options if "file" in option and not option["operand"]]
         # Writes and reads may be two commands, and a rank may read what another one has written.
-        self.reads_apart = any(option["name"] == "--read-only" for option in options)
+        names = {option["name"] for option in options}
+        self.reads_apart = "--read-only" in names
+        self.rewrites = "--existing" in names  # it can write over files that are there
+        self.has_seed = "-G" in names  # of its data
 
     @property
     def standard(self):
@@ -82,7 +85,7 @@ class OtherProgram:
 
     name = "program"
     about = "a program of others in PATH: `ior`, `fio` and more"
-    reads_apart = False
+    reads_apart = rewrites = False
     standard = {"bytes": 0, "memory": 0}
 
     def normal(self, given):

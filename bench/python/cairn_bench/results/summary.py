@@ -6,7 +6,7 @@ from .. import sizes
 from ..digits import three
 from ..terminal import printable
 from . import ratios
-from .moved import medium_of, moved
+from .moved import medium_of, memory_before_write, moved
 
 QUICK = (
     "A quick run: fewer rounds and smaller files than the matrix asks for. Do not cite its figures."
@@ -98,7 +98,7 @@ def about_lines(figures):
 
 def system_lines(figures):
     """Start-up, finalize and memory of each system: medians over its cells."""
-    rows = [["system", "start-up", "finalize", "memory of a node"]]
+    rows = [["system", "start-up", "finalize", "memory of a node", "memory before the write"]]
     for system in figures.systems():
         startups, finals, memory = (
             figures.of_all_cells(system, what) for what in ("startups", "finals", "memory")
@@ -109,9 +109,10 @@ def system_lines(figures):
                 [
                     *(system, f"{three(middle(startups))} s", f"{three(middle(finals))} s"),
                     sizes.show(round(middle(memory))),
+                    memory_before_write(figures.run, system),
                 ]
             )
-    return ["", *columns(rows, {0})] if len(rows) > 1 else []
+    return ["", *columns(rows, {0, 4})] if len(rows) > 1 else []
 
 
 def row(figures, kernel, access, ranks, system):

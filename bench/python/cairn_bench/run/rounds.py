@@ -16,7 +16,7 @@ import uuid
 from .. import SCHEMA, files
 from ..errors import telling_line
 from ..node import machine, memory
-from ..plan import limits, outside, pilot, reads
+from ..plan import before_write, limits, outside, pilot, reads
 from ..results import planned_rounds, store
 from . import launch, progress
 from . import systems as systems_module
@@ -100,7 +100,7 @@ class Runner:
             for work in works:
                 record = self._record_of(work, 0)
                 if record["status"] == "ok":
-                    found[work.key] = record["wall_s"]
+                    found[work.key] = seconds_of(record)
                 elif record["record"] == "result":
                     self.systems[work.system].renew_pool()
             self.reason = "complete"
@@ -210,12 +210,17 @@ class Runner:
         def run(words, reader=reader_of(cell), place=directory):
             return self._run(words, own, system.mpi, cell.ranks, place, number, reader)
 
-        if "reads_after" in cell.parameters:
+        fill = run(system.words(cell, directory, "fill")) if "rewrite" in cell.parameters else None
+        if fill is not None and fill["status"] != "ok":
+            found = {**fill, "output": None}
+        elif "reads_after" in cell.parameters:
             found = self._in_two(system, cell, directory, run)
         else:
             found = run(system.words(cell, directory))
             about = reads.of(system.given)
             found |= {"reads": {**about, "how": ""}} if about else {}
+        if fill is not None:
+            found = before_write.joined(fill, found)
         shutil.rmtree(directory, ignore_errors=True)
         system.after_cell()
         return {
@@ -304,6 +309,12 @@ class Runner:
                 "OMPI_MCA_orte_tmpdir_base": self.memory,
             }
         return {**systems_module.base_environment(), **left, **own}
+
+
+def seconds_of(record):
+    """Those of all of a record's commands; `wall_s` leaves out the one that fills the memory."""
+    fills = (step["wall_s"] for step in record.get("before", []) if step["what"] == "fill")
+    return record["wall_s"] + sum(fills)
 
 
 def kernel_output(text, _errors):

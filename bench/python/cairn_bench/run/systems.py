@@ -10,8 +10,8 @@ import tempfile
 
 from .. import sizes
 from ..errors import Mistake
-from ..node import installation, memory
-from ..plan import cells, outside, reads
+from ..node import installation, memory, space
+from ..plan import before_write, cells, outside, reads
 
 CPUS = len(os.sched_getaffinity(0))
 
@@ -52,6 +52,7 @@ class System:
                 )
         if self.nodes is not None and self.launcher is None:
             found.append(f"systems.{self.name}.nodes: needs a launcher, such as srun")
+        found += before_write.problems(self.name, self.given)
         return [*found, *reads.problems(self.name, self.given, self.directory)]
 
     def launch(self, ranks):
@@ -62,6 +63,11 @@ class System:
     def medium(self):
         """The directory on whose medium the data lie while a kernel runs."""
         return self.pool_directory if self.cairn else self.directory
+
+    @property
+    def memory_before_write(self):
+        """What its writes meet."""
+        return before_write.met(self.given, space.in_memory(self.medium))
 
     def pool_size(self, cell):
         """Bytes of the pool: as given, else what the cell writes, and room for names and tables."""
@@ -177,17 +183,19 @@ class System:
 
     def all_words(self, cell, directory):
         """Each command line of a cell, one after the other."""
+        fill = [self.words(cell, directory, "fill")] if "rewrite" in cell.parameters else []
         if "reads_after" not in cell.parameters:
-            return [self.words(cell, directory)]
+            return [*fill, self.words(cell, directory)]
         between = self.between(cell, directory)
         return [
+            *fill,
             self.words(cell, directory, "write"),
             *([between[1]] if between else []),
             self.words(cell, directory, "read"),
         ]
 
     def words(self, cell, directory, side=None):
-        """The whole command line of a cell in a directory. side: "write" or "read" only."""
+        """The whole command line of a cell in a directory. side: as in cells.words."""
         words = cells.words(cell, self.program(cell), directory, side)
         prefix = [*map(str, self.given.get("prefix", []))]
         if cell.kind != "program" or outside.PROGRAMS[cell.parameters["program"]].uses_mpi:

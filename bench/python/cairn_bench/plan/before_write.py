@@ -1,0 +1,57 @@
+"""The memory that a system's writes meet: new, used already, or the page cache of a disk.
+
+With `rewrite`, a system's writes meet used memory. An untimed command makes the files of the cell
+first. The cell then writes over them, without cutting or removing them.
+"""
+
+from . import kernels
+
+USED, NEW, PAGE_CACHE = "used", "new", "page cache"
+
+
+def parameters(given):
+    """What it adds to the parameters of a cell."""
+    return {"rewrite": True} if given.get("rewrite") else {}
+
+
+def problems(name, given):
+    """Says why a system cannot rewrite, in words for its user."""
+    if not given.get("rewrite") or not given.get("cairn"):
+        return []
+    return [
+        f"systems.{name}.rewrite: not with cairn: cairn: kept has a pool whose memory is used "
+        "already, cairn: fresh a new one"
+    ]
+
+
+def why_not(cell):
+    """Why a cell cannot write over its files and is left out; None if it can."""
+    if not cell.parameters.get("rewrite") or kernels.of(cell.kind).rewrites:
+        return None
+    return f"{cell.name}: {cell.kind} does not write over files that are there (no --existing)"
+
+
+def options(cell, side):
+    """Further options of a cell's command. side: "fill", "write", "read" or None for both."""
+    if not cell.parameters.get("rewrite") or side == "read":
+        return []
+    if side != "fill":
+        return ["--existing"]
+    kernel = kernels.of(cell.kind)
+    only = ["--write-only"] if kernel.reads_apart else []
+    # The check must not take what the fill has written for what the cell should have.
+    seed = ["-G", "1"] if kernel.has_seed else []
+    return [*only, "--keep", "--no-check", *seed]
+
+
+def met(given, in_memory):
+    """What the run record says. in_memory: whether the data lie in memory while a kernel runs."""
+    if not given.get("cairn") and not in_memory:
+        return PAGE_CACHE
+    return USED if given.get("cairn") == "kept" or given.get("rewrite") else NEW
+
+
+def joined(fill, found):
+    """The record of a cell whose files another command has made. Its seconds are the cell's."""
+    step = {"what": "fill", "command": fill["command"], "wall_s": fill["wall_s"]}
+    return {**found, "before": [step, *found.get("before", [])]}
