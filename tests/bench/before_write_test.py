@@ -117,7 +117,7 @@ class Runs(BenchCase):
     def test_not_under_cairn(self):
         run, _ = self.run_matrix("a: {directory: ., cairn: kept, rewrite: true}", f"one: {SMALL}",
                                  expect=2)
-        self.assertRegex(run.stderr, r"systems\.a\.rewrite: not with cairn: cairn: kept has a pool")
+        self.assertRegex(run.stderr, r"systems\.a\.rewrite: not with cairn: a pool of cairn: kept")
 
 
 class Ready(unittest.TestCase):

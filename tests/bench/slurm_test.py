@@ -82,6 +82,28 @@ class Slurm(BenchCase):
         protocol = {"mpich": "pmi2", "openmpi": "pmix"}[MPIS[0]]
         self.assertEqual([f"--mpi={protocol}", "-n", "2"], result["command"][1:4])
 
+    def test_a_matrix_is_checked_before_it_is_queued(self):
+        self.command("sbatch", "#!/bin/sh\ntouch queued\n")
+        path = self.scratch / "bad.yaml"
+        path.write_text(
+            "format: 1\nname: job\nsystems: {here: {directory: /of/the/job, mpi: mpcih}}\n"
+            "kernels: {one: {kernel: ior, blok: 64KiB}}\n",
+            encoding="utf-8",
+        )
+        words = [CAIRN, "bench", "submit", path, "--output", "out", "--", "--ranks", "x"]
+        shown = self.run_words(words, expect=2).stderr
+        for text in (f"{path}:3: systems.here.mpi: unknown value 'mpcih'",
+                     f"{path}:4: unknown key blok in kernels.one; did you mean block?",
+                     "--ranks: invalid numbers 'x'"):
+            self.assertIn(text, shown)
+        self.assertIn("--roundz", self.submit("--", "--roundz", 3, expect=2).stderr)
+        self.assertEqual([], list(self.scratch.glob("out*")))
+        self.assertFalse((self.scratch / "queued").exists())
+        # A directory that only the job has is no mistake here.
+        path.write_text(path.read_text().replace(", mpi: mpcih", "").replace("blok", "block"))
+        self.run_words(words[:6])
+        self.assertTrue((self.scratch / "queued").exists())
+
     def test_mistakes(self):
         self.command("sbatch", "#!/bin/sh\necho 'invalid partition specified' >&2\nexit 1\n")
         self.assertIn("sbatch: invalid partition", self.submit(expect=1).stderr)

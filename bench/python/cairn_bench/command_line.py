@@ -1,6 +1,8 @@
 """cairn bench run, report, compare, submit: the order of work, and what is printed."""
 
+import dataclasses
 import datetime
+import math
 import os
 import pathlib
 import re
@@ -9,23 +11,11 @@ import shlex
 from . import files, options, sizes
 from .digits import three
 from .errors import Mistake
-from .node import installation
 from .page import figure_files, page
 from .plan import cells as cells_module
-from .plan import (
-    before_write,
-    descriptions,
-    fit,
-    kernel_list,
-    limits,
-    matrix as matrix_module,
-    outside,
-    pilot,
-    reads,
-    sizing,
-)
+from .plan import kernel_list, limits, matrix as matrix_module, outside, pilot, sizing
 from .results import compare, figures, history, judged, store, summary
-from .run import rounds, slurm
+from .run import checks, rounds, slurm
 from .run.systems import System
 from .terminal import say, tell
 
@@ -64,44 +54,34 @@ def main(words):
 def run_command(given):
     before = None
     if given.resume is not None:
-        before, matrix, digest = taken_up(given)
-        path = given.resume
+        before, source, digest = taken_up(given)
     elif given.matrix is None:
         raise Mistake("run: missing MATRIX or --resume DIR; cairn bench run -h lists the options")
     else:
-        matrix, source, path = matrix_module.load(given.matrix)
-        digest = matrix_module.digest(source)
-        adjust(matrix, given)
-    systems, left_out = usable_systems(matrix)
-    cells = [
-        cell
-        for cell in cells_module.expand(matrix, systems)
-        if not given.only or re.search(given.only, cell.name)
-    ]
-    cells, more = with_what_they_need(matrix, cells, systems)
-    left_out += more
-    if not cells:
-        raise Mistake([f"{path}: no cell to run", *left_out])
-    systems = {name: systems[name] for name in dict.fromkeys(cell.system for cell in cells)}
-    for line in left_out:
+        source = matrix_module.read(given.matrix)
+        digest = matrix_module.digest(source.text)
+        adjust(source, given)
+    matrix = source.matrix
+    work = checks.checked(source)
+    for line in work.left_out:
         tell(f"left out: {line}")
     if given.dry_run:
-        say(*plan(matrix, cells, systems))
-    needed = limits.needed(cells, systems, matrix["limits"])
-    wrong = fit.what_does_not_fit(cells, needed, systems)
-    if wrong:
-        raise Mistake([*wrong, "nothing was started; use --scale or another directory"], code=1)
+        say(*plan(matrix, work.cells, work.systems))
+    if work.too_large:
+        raise Mistake(
+            [*work.too_large, "nothing was started; use --scale or another directory"], code=1
+        )
     if given.dry_run:
         return 0
     choice = None
     if before is None and matrix.get("target_s"):
-        choice = chosen_size(matrix, digest, systems, cells, needed)
+        choice = chosen_size(matrix, digest, work)
         if choice is None:
             return 130
-        cells = rescaled(matrix, cells, matrix["scale"] * choice["scale"])
         matrix["scale"] *= choice["scale"]
-        needed = limits.needed(cells, systems, matrix["limits"])
-    runner = rounds.Runner(matrix, digest, cells, needed, systems, left_out)
+        work.cells = rescaled(matrix, work.cells, matrix["scale"])
+        work.limits = limits.needed(work.cells, work.systems, matrix["limits"])
+    runner = rounds.Runner(matrix, digest, work)
     runner.sizing = choice
     if before is not None:
         runner.go_on(before)
@@ -110,17 +90,17 @@ def run_command(given):
     return run_all(runner, new_store(given, matrix))
 
 
-def chosen_size(matrix, digest, systems, cells, needed):
+def chosen_size(matrix, digest, work):
     """The scale that fits the target time; None if that was interrupted."""
     walls, of_limits = [], 0.0
     for scale in sizing.SMALL:
         tell(f"trying {scale:g} of the sizes")
-        small = rescaled(matrix, cells, matrix["scale"] * scale)
-        runner = rounds.Runner(matrix, digest, small, [], systems, [])
+        small = rescaled(matrix, work.cells, matrix["scale"] * scale)
+        runner = rounds.Runner(matrix, digest, dataclasses.replace(work, cells=small, limits=[]))
         by_name = {cell.key: cell.name for cell in small}
         walls.append({by_name[key]: wall for key, wall in runner.walls(small).items()})
         if runner.reason == "complete" and scale == sizing.SMALL[-1]:
-            of_limits = sum(runner.walls(needed).values())
+            of_limits = sum(runner.walls(work.limits).values())
         if runner.reason == "interrupted":
             tell("interrupted before the first round")
             return None
@@ -140,7 +120,7 @@ def rescaled(matrix, cells, scale):
 
 
 def taken_up(given):
-    """(results so far, their matrix, its digest) of --resume."""
+    """(results so far, the source of their matrix, its digest) of --resume."""
     for name, value in (
         ("MATRIX", given.matrix),
         ("--output", given.output),
@@ -163,8 +143,9 @@ def taken_up(given):
                 f"systems.{name}.directory: {now}: the run began in "
                 f"{entry['directory']['directory']}; start --resume in the same directory"
             )
-    given.only = before.run["matrix"].get("only")
-    return before, {**matrix_module.DEFAULTS, **before.run["matrix"]}, before.run["matrix_sha256"]
+    matrix = {**matrix_module.DEFAULTS, **before.run["matrix"]}
+    source = matrix_module.Source(given.resume, matrix=matrix)
+    return before, source, before.run["matrix_sha256"]
 
 
 def new_store(given, matrix):
@@ -244,12 +225,18 @@ def kernels_command(given):
 
 
 def submit_command(given):
-    matrix, _, path = matrix_module.load(given.matrix)
+    source = matrix_module.read(given.matrix)
+    words = options.parser().parse_args(["run", given.matrix, *given.more])
+    words.launcher = words.launcher or "srun"
+    adjust(source, words)
+    for line in checks.checked(source, job=True).left_out:
+        tell(f"left out: {line}")
     given_options = [
         (option, getattr(given, option.replace("-", "_"))) for option in options.SBATCH
     ]
     output = given.output.absolute()
-    text = slurm.script(matrix["name"], path.absolute(), output, given.more, given_options)
+    name, path = source.matrix["name"], source.path.absolute()
+    text = slurm.script(name, path, output, given.more, given_options)
     if given.print:
         say(*text.removesuffix("\n").split("\n"))
         return 0
@@ -275,84 +262,35 @@ def write_page(found, target, log, named=False):
         files.replace(target, text)
 
 
-def adjust(matrix, given):
+def adjust(source, given):
+    """Puts the options of `run` in the place of the matrix's values."""
+    matrix = source.matrix
     if given.rounds is not None:
         if given.rounds < 1:
-            raise Mistake(f"--rounds: {given.rounds}: expected at least 1")
+            source.tell_of_options(f"--rounds: {given.rounds}: expected at least 1")
         matrix["rounds"] = given.rounds
         matrix.pop("pilot", None)
     if given.scale is not None:
-        if given.scale <= 0:
-            raise Mistake(f"--scale: {given.scale}: expected more than 0")
-        matrix["scale"] *= given.scale
+        if not 0 < given.scale < math.inf:
+            source.tell_of_options(f"--scale: {given.scale}: expected more than 0")
+        else:
+            matrix["scale"] = matrix.get("scale", 1) * given.scale
     if given.ranks is not None:
-        try:
-            matrix["ranks"] = [int(word) for word in given.ranks.split(",")]
-        except ValueError:
-            matrix["ranks"] = [0]
-        if min(matrix["ranks"]) < 1:
-            raise Mistake(f"--ranks: invalid numbers '{given.ranks}': expected 2 or 2,4,8")
+        ranks = [int(word) if word.isdecimal() else 0 for word in given.ranks.split(",")]
+        if min(ranks) < 1:
+            source.tell_of_options(
+                f"--ranks: invalid numbers '{given.ranks}': expected 2 or 2,4,8"
+            )
+        else:
+            matrix["ranks"] = ranks
     if given.launcher is not None:
         matrix["launcher"] = given.launcher
     if given.only:
         try:
             re.compile(given.only)
+            matrix["only"] = given.only
         except re.error as error:
-            raise Mistake(f"--only: {given.only}: not a regular expression: {error}") from error
-        matrix["only"] = given.only
-
-
-def usable_systems(matrix):
-    """{name: System} of those that can run here, and why optional ones were left out."""
-    systems, left_out, wrong = {}, [], []
-    for name, entry in matrix["systems"].items():
-        system = System(name, entry, matrix.get("launcher"))
-        problems = system.problems()
-        if not problems:
-            systems[name] = system
-        elif entry.get("optional"):
-            left_out += problems
-        else:
-            wrong += problems
-    if wrong:
-        raise Mistake(wrong)
-    return systems, left_out
-
-
-def with_what_they_need(matrix, cells, systems):
-    """Cells whose program is here with what it needs, and why others were left out."""
-    kept, left_out = [], []
-    for cell in cells:
-        unfit = reads.why_not(cell) or before_write.why_not(cell)
-        if unfit is not None:
-            left_out.append(unfit)
-            continue
-        problem = what_lacks(cell, systems[cell.system])
-        if problem is None:
-            kept.append(cell)
-            continue
-        if not matrix["kernels"][cell.kernel].get("optional"):
-            raise Mistake(problem)
-        left_out.append(problem)
-    return kept, left_out
-
-
-def what_lacks(cell, system):
-    given = cell.parameters
-    if cell.kind == "program":
-        command = outside.PROGRAMS[given["program"]].command
-        if installation.found(command) is None:
-            return f"{cell.name}: no {command} in PATH"
-        engine, device = given.get("engine"), given.get("device")
-        if engine and engine not in installation.fio_engines():
-            return f"{cell.name}: this fio has no engine {engine}"
-        return f"{cell.name}: no {device}" if device and not os.path.exists(device) else None
-    wants_hdf5 = "HDF5" in (given.get("api"), given.get("back_end", "").upper())
-    if wants_hdf5 and not descriptions.has_hdf5(system.mpi, cell.kind):
-        return (
-            f"{cell.name}: the kernels of {system.mpi} were built without libhdf5-{system.mpi}-dev"
-        )
-    return None
+            source.tell_of_options(f"--only: {given.only}: not a regular expression: {error}")
 
 
 def plan(matrix, cells, systems):

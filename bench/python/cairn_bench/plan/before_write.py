@@ -14,13 +14,12 @@ def parameters(given):
     return {"rewrite": True} if given.get("rewrite") else {}
 
 
-def problems(name, given):
+def problems(given):
     """Says why a system cannot rewrite, in words for its user."""
     if not given.get("rewrite") or not given.get("cairn"):
         return []
     return [
-        f"systems.{name}.rewrite: not with cairn: cairn: kept has a pool whose memory is used "
-        "already, cairn: fresh a new one"
+        "not with cairn: a pool of cairn: kept has used memory already, one of cairn: fresh new"
     ]
 
 

@@ -22,10 +22,24 @@ def parse(path, text):
         raise Mistake(
             f"{path}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
         ) from error
-    except ValueError as error:  # an invalid date or number
-        raise Mistake(f"{path}: not YAML: {error}") from error
+    except ValueError:  # an invalid date or number
+        found = dict.fromkeys(invalid(node))
+        raise Mistake([f"{path}:{line}: not YAML: {text}" for line, text in found]) from None
     except RecursionError:
         raise Mistake(f"{path}: more than {MOST_LEVELS} levels") from None
+
+
+def invalid(node):
+    """(line, text) of each value below a node that looks like a date or a number and is none."""
+    if isinstance(node, yaml.ScalarNode):
+        try:
+            yaml.SafeLoader("").construct_document(node)
+        except ValueError as error:
+            yield node.start_mark.line + 1, f"{node.value}: {error}"
+        return
+    pairs = isinstance(node, yaml.MappingNode)
+    for each in [each for pair in node.value for each in pair] if pairs else node.value:
+        yield from invalid(each)
 
 
 def check_size(path, root):

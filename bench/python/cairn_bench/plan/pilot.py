@@ -1,7 +1,5 @@
 """The matrix's `pilot`: some rounds that no figure uses fix the number of the others."""
 
-from ..errors import Mistake
-
 DEFAULTS = {"rounds": 5, "precision": 0.05, "least": 5, "most": 20}
 
 
@@ -10,6 +8,8 @@ def settings(matrix):
     return {**DEFAULTS, **matrix["pilot"]} if matrix.get("pilot") else None
 
 
-def check(wanted):
-    if wanted["least"] > wanted["most"]:
-        raise Mistake(f"pilot.least: {wanted['least']} is more than pilot.most: {wanted['most']}")
+def problem(wanted):
+    """What is wrong with the settings; None if nothing is."""
+    if wanted["least"] <= wanted["most"]:
+        return None
+    return f"pilot.least: {wanted['least']} is more than pilot.most: {wanted['most']}"

@@ -24,20 +24,20 @@ def parameters(given):
     return {names[key]: value for key, value in of(given).items() if key in names}
 
 
-def problems(name, given, directory):
-    """Says why a system cannot have such reads, in words for its user."""
-    found, where, cairn = of(given), f"systems.{name}.reads", given.get("cairn")
+def problems(given, directory):
+    """[(key, text)] of why a system cannot have such reads, in words for its user."""
+    found, where, cairn = of(given), "reads", given.get("cairn")
     after, command = found.get("after"), found.get("command")
     if command and (cairn or after != "remount"):
-        return [f"{where}.command: belongs to after: remount of a system without cairn"]
+        return [(f"{where}.command", "belongs to after: remount of a system without cairn")]
     if after == "remount" and not cairn and not command:
-        return [f"{where}: after: remount: needs command, the words that unmount and mount again"]
+        return [(where, "after: remount: needs command, the words that unmount and mount again")]
     if after != "drop":
         return []
     if cairn == "kept":
-        return [f"{where}: after: drop: a kept pool stays in memory; use after: remount"]
+        return [(where, "after: drop: a kept pool stays in memory; use after: remount")]
     if space.in_memory(directory):
-        return [f"{where}: after: drop: {directory} is in memory; its files are nowhere else"]
+        return [(where, f"after: drop: {directory} is in memory; its files are nowhere else")]
     return []
 
 

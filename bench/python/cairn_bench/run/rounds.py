@@ -33,13 +33,14 @@ def interrupt(number, _frame):
 
 
 class Runner:
-    def __init__(self, matrix, source_digest, cells, limits, systems, left_out):
+    def __init__(self, matrix, source_digest, work):
+        """work: a checks.Work."""
         self.matrix = matrix
         self.digest = source_digest
-        self.cells = cells
-        self.limits = limits
-        self.systems = systems
-        self.left_out = left_out
+        self.cells = work.cells
+        self.limits = work.limits
+        self.systems = work.systems
+        self.left_out = work.left_out
         self.pilot = pilot.settings(matrix)
         self.id = str(uuid.uuid4())
         self.void = set()

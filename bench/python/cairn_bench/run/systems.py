@@ -37,23 +37,21 @@ class System:
         self.most_ranks = 1
         self.runs = 0
 
-    def problems(self):
+    def problems(self, job=False):
+        """[(key or "", text)] of why the system cannot run. job: its directories are not here."""
         found = []
         if not installation.usable(self.mpi, self.launcher):
-            lacks = installation.what_lacks(self.mpi, self.launcher)
-            found.append(f"systems.{self.name}: {lacks}")
+            found.append(("", installation.what_lacks(self.mpi, self.launcher)))
         for key, directory in (
             ("directory", self.directory),
             ("pool_directory", self.pool_directory),
         ):
-            if directory is not None and not os.access(directory, os.W_OK | os.X_OK):
-                found.append(
-                    f"systems.{self.name}.{key}: {directory}: not a directory that you can write to"
-                )
+            if directory is not None and not job and not os.access(directory, os.W_OK | os.X_OK):
+                found.append((key, f"{directory}: not a directory that you can write to"))
         if self.nodes is not None and self.launcher is None:
-            found.append(f"systems.{self.name}.nodes: needs a launcher, such as srun")
-        found += before_write.problems(self.name, self.given)
-        return [*found, *reads.problems(self.name, self.given, self.directory)]
+            found.append(("nodes", "needs a launcher, such as srun"))
+        found += [("rewrite", text) for text in before_write.problems(self.given)]
+        return [*found, *reads.problems(self.given, self.directory)]
 
     def launch(self, ranks):
         """The words that start so many ranks."""
