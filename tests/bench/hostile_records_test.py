@@ -264,12 +264,12 @@ class HostileRecords(unittest.TestCase):
         """A name stays within its word and its line."""
         name = 'a $(touch pwned) `b` "c" %j'
         output = pathlib.Path(f"/nowhere/{name}")
-        text = slurm.script(name, pathlib.Path("m'; touch pwned"), output, [], [])
+        text = slurm.script(name, ["m'; touch pwned"], output, [])
         self.assertIn('#SBATCH --job-name="cairn-bench-a $(touch pwned) `b` \\"c\\" %j"\n', text)
         self.assertIn('%%j.%j.log"\n', text)
         self.assertIn("'m'\"'\"'; touch pwned'", text)
         with self.assertRaises(Mistake):
-            slurm.script("a\n#SBATCH --wrap=b", pathlib.Path("m"), output, [], [])
+            slurm.script("a\n#SBATCH --wrap=b", ["m"], output, [])
 
 
 if __name__ == "__main__":

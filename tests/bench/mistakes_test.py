@@ -144,7 +144,7 @@ class Geometry(BenchCase):
             types.SimpleNamespace(system=name, kind="ior", ranks=3, parameters=given, hints={})
             for name in ("one", "two")
         ]
-        systems = {name: types.SimpleNamespace(mpi="mpi") for name in ("one", "two")}
+        systems = {name: types.SimpleNamespace(mpi="mpi", nodes=2) for name in ("one", "two")}
         with (
             mock.patch.object(descriptions, "of_mpi", lambda _: {"ior": {"options": described}}),
             mock.patch.object(geometry.installation, "kernel", lambda mpi, name: path),
@@ -157,7 +157,7 @@ class Geometry(BenchCase):
         os.chdir(self.scratch)
         self.addCleanup(os.chdir, before)
         (text,) = self.problems(refuses, transfer=7)  # asked once for both systems
-        self.assertRegex(text, r"^-t: --check-only --ranks 3 --format json .* -t 7 ")
+        self.assertRegex(text, r"^-t: --check-only --ranks 3 --nodes 2 --format json .* -t 7 ")
         self.assertEqual("\n", (self.scratch / "asked").read_text(encoding="utf-8"))
         self.assertEqual([], self.problems(refuses, described=()))
         for script in ("exit 0", "echo 'no libmpi' >&2; exit 127"):

@@ -1,5 +1,7 @@
 """cairn bench run: a killed run that goes on, a pilot, chosen sizes, a full disk, the history."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -15,6 +17,7 @@ bench_case.use_package()
 import jsonschema  # noqa: E402
 from cairn_bench import errors  # noqa: E402
 from cairn_bench.plan import sizing  # noqa: E402
+from cairn_bench.run import scratch  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 SMALL = "{kernel: ior, block: 64KiB, transfer: 8KiB}"
@@ -88,6 +91,93 @@ class Runs(BenchCase):
         self.assertEqual([(each["round"], each["kernel"]) for each in self.results(whole)], order)
         self.assertRegex(shown.stdout, r"one +write")
         self.assertIn("nothing to resume", self.bench("run", "--resume", "out", expect=2).stderr)
+
+    def left(self):
+        """Directories that runs have made and not removed, here and in memory."""
+        run = self.records()[0]
+        paths = map(pathlib.Path, run["scratch"]["paths"])
+        return [path for path in paths if path.exists()]
+
+    def test_what_a_killed_run_has_left_is_removed(self):
+        path = self.matrix(
+            "rounds: 3\nwarmup: 0",
+            systems="here: {directory: .}\n  kept: {directory: ., cairn: kept}\n"
+            "  fresh: {directory: ., cairn: fresh, pool_directory: .}",
+        )
+        process = self.start(path, "--output", "out")
+        self.wait_for_results(3)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        # 3 scratch directories, 2 of pools, of which one lies in /dev/shm, and that of MPI.
+        left = self.left()
+        self.assertEqual(6, len(left))
+        aside = self.scratch / "not-ours"
+        aside.mkdir()
+        (aside / "file").touch()
+        scratch = next(each for each in left if each.parent == self.scratch)
+        (scratch / "below").symlink_to(aside)
+        shown = self.bench("run", "--resume", "out")
+        self.assertIn("removed 6 directories that the run had left", shown.stderr)
+        self.assertEqual([], self.left())
+        self.assertEqual([], list(self.scratch.glob("cairn-bench-*")), "files are left")
+        self.assertTrue((aside / "file").exists())
+        self.assertEqual({"ok"}, {each["status"] for each in self.results()})
+
+    def test_a_run_that_still_goes_on(self):
+        path = self.matrix("rounds: 40\nwarmup: 0")
+        process = self.start(path, "--output", "out")
+        self.wait_for_results(1)
+        shown = self.bench("run", "--resume", "out", expect=2)
+        self.assertIn("results.jsonl: the run goes on in another process", shown.stderr)
+        self.assertNotEqual([], self.left())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(130, process.wait(60))
+        self.assertEqual([], self.left())
+
+    def test_what_is_not_removed(self):
+        """Of another user, of another name, and where nothing is."""
+        mine, strange = (self.scratch / f"cairn-bench-{digit * 16}" for digit in "01")
+        named = self.scratch / "cairn-bench-mine"
+        link = self.scratch / f"cairn-bench-{'2' * 16}"
+        for each in (mine, strange, named):
+            (each / "below").mkdir(parents=True)
+            (each / "below/file").touch()
+        link.symlink_to(named)
+        gone = self.scratch / f"cairn-bench-{'3' * 16}"
+        paths = [mine, strange, named, link, gone, "cb-00000000"]
+        if os.geteuid() == 0:
+            os.chown(strange, 12345, 12345)
+        note = {"host": "here", "paths": [*map(str, paths), 5]}
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            scratch.remove_left([note], "here")
+        self.assertFalse(mine.exists())
+        self.assertTrue((named / "below/file").exists())
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(os.geteuid() == 0, strange.exists())
+        if os.geteuid() == 0:
+            self.assertIn(f"{strange}: belongs to user 12345; left there", said.getvalue())
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            scratch.remove_left([note], "there")
+        self.assertIn("the run began on here; what it left in memory there", said.getvalue())
+
+    def test_a_trial_that_was_killed(self):
+        slow = "here: {directory: ., prefix: [sh, -c, 'sleep 3; exec \"$@\"', x]}"
+        path = self.matrix("rounds: 1\nwarmup: 0\ntarget_s: 1000", systems=slow)
+        process = self.start(path, "--output", "out")
+        note = self.scratch / "out/trial.jsonl"
+        deadline = time.monotonic() + 60
+        while not (note.exists() and note.read_bytes().endswith(b"\n")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        shown = self.bench("run", "--resume", "out", expect=2)
+        self.assertIn("out: the run ended before its first round; start it anew", shown.stderr)
+        paths = json.loads(note.read_text(encoding="utf-8"))["scratch"]["paths"]
+        path = self.matrix("rounds: 1\nwarmup: 0\ntarget_s: 1000")
+        self.bench("run", path, "--output", "out")
+        self.assertEqual([], [each for each in paths if pathlib.Path(each).exists()])
+        self.assertFalse(note.exists())
 
     def test_an_interrupted_run_goes_on(self):
         path = self.matrix("rounds: 4\nwarmup: 0")

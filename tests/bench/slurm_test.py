@@ -82,6 +82,30 @@ class Slurm(BenchCase):
         protocol = {"mpich": "pmi2", "openmpi": "pmix"}[MPIS[0]]
         self.assertEqual([f"--mpi={protocol}", "-n", "2"], result["command"][1:4])
 
+    def test_an_interrupted_run_goes_on_as_a_job(self):
+        self.command("sbatch", SBATCH)
+        self.command("srun", SRUN.format(mpirun=f"mpirun.{MPIS[0]}"))
+        self.submit()
+        lines = (self.scratch / "out/results.jsonl").read_bytes().splitlines(keepends=True)
+        (self.scratch / "out/results.jsonl").write_bytes(lines[0])  # killed in the first round
+        words = [CAIRN, "bench", "submit", "--resume", "out", "--time", 5]
+        shown = self.run_words([*words, "--print"]).stdout
+        self.assertRegex(shown, r"(?m)^exec \S+/cairn bench run --resume /\S+/out$")
+        self.assertIn("#SBATCH --time=5\n#", shown.replace("\ncd", "\n#"))
+        self.assertIn("--job-name=cairn-bench-job", shown)
+        self.run_words(words, timeout=120)
+        records = [json.loads(line)
+                   for line in (self.scratch / "out/results.jsonl").read_bytes().splitlines()]
+        self.assertEqual(["run", "resume", "result", "end"], [each["record"] for each in records])
+        self.assertEqual("srun", records[2]["command"][0])
+        for more, text in (([], "this run is complete; nothing to resume"),
+                           (["--output", "x"], "--output: not with --resume"),
+                           (["--", "--rounds", 2], "words after --: not with --resume")):
+            shown = self.run_words([*words, *more], expect=2)
+            self.assertIn(text, shown.stderr)
+        shown = self.run_words([CAIRN, "bench", "submit"], expect=2)
+        self.assertIn("missing MATRIX and --output DIR, or --resume DIR", shown.stderr)
+
     def test_a_matrix_is_checked_before_it_is_queued(self):
         self.command("sbatch", "#!/bin/sh\ntouch queued\n")
         path = self.scratch / "bad.yaml"

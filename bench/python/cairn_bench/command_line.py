@@ -1,10 +1,12 @@
 """cairn bench run, report, compare, submit: the order of work, and what is printed."""
 
+import contextlib
 import dataclasses
 import datetime
 import math
 import os
 import pathlib
+import platform
 import re
 import shlex
 
@@ -15,9 +17,13 @@ from .page import figure_files, page
 from .plan import cells as cells_module
 from .plan import kernel_list, limits, matrix as matrix_module, outside, pilot, sizing
 from .results import compare, figures, history, judged, store, summary
-from .run import checks, rounds, slurm
+from .run import checks, rounds, scratch, slurm
 from .run.systems import System
 from .terminal import say, tell
+
+
+RESULTS = "results.jsonl"
+TRIAL = "trial.jsonl"  # of sizes; there while they are tried
 
 
 def main(words):
@@ -73,9 +79,12 @@ def run_command(given):
         )
     if given.dry_run:
         return 0
+    if before is not None:
+        return go_on(rounds.Runner(matrix, digest, work), before, given.resume)
+    directory = new_directory(given, matrix)
     choice = None
-    if before is None and matrix.get("target_s"):
-        choice = chosen_size(matrix, digest, work)
+    if matrix.get("target_s"):
+        choice = chosen_size(matrix, digest, work, directory / TRIAL)
         if choice is None:
             return 130
         matrix["scale"] *= choice["scale"]
@@ -83,24 +92,52 @@ def run_command(given):
         work.limits = limits.needed(work.cells, work.systems, matrix["limits"])
     runner = rounds.Runner(matrix, digest, work)
     runner.sizing = choice
-    if before is not None:
-        runner.go_on(before)
-        results = store.Store(given.resume / "results.jsonl", resume=True)
-        return run_all(runner, results)
-    return run_all(runner, new_store(given, matrix))
+    return run_all(runner, new_store(directory))
 
 
-def chosen_size(matrix, digest, work):
+def go_on(runner, before, directory):
+    """Runs what an earlier start has left, and removes what it left behind."""
+    results = store.Store(directory / RESULTS, resume=True)
+    notes = scratch.noted(directory / RESULTS)
+    scratch.remove_left(notes, platform.node())
+    runner.remove_pools(notes[-1].get("pools", {}) if notes else {})
+    runner.go_on(before)
+    return run_all(runner, results)
+
+
+def chosen_size(matrix, digest, work, path):
+    """The scale that fits the target time; None if that was interrupted. path: of a file that says
+    what the trial has made, for a later start."""
+    with trial_store(path) as results:
+        return tried(matrix, digest, work, results)
+
+
+@contextlib.contextmanager
+def trial_store(path):
+    """The Store of a trial; it stays only if the trial is killed."""
+    if path.exists():
+        os.close(files.opened_own(path))
+        scratch.remove_left(scratch.noted(path), platform.node())
+        path.unlink()
+    results = store.Store(path)
+    try:
+        yield results
+    finally:
+        results.close()
+        path.unlink(missing_ok=True)
+
+
+def tried(matrix, digest, work, results):
     """The scale that fits the target time; None if that was interrupted."""
     walls, of_limits = [], 0.0
     for scale in sizing.SMALL:
         tell(f"trying {scale:g} of the sizes")
         small = rescaled(matrix, work.cells, matrix["scale"] * scale)
-        runner = rounds.Runner(matrix, digest, dataclasses.replace(work, cells=small, limits=[]))
+        runner = rounds.Runner(matrix, digest, dataclasses.replace(work, cells=small))
         by_name = {cell.key: cell.name for cell in small}
-        walls.append({by_name[key]: wall for key, wall in runner.walls(small).items()})
+        walls.append({by_name[key]: wall for key, wall in runner.walls(small, results).items()})
         if runner.reason == "complete" and scale == sizing.SMALL[-1]:
-            of_limits = sum(runner.walls(work.limits).values())
+            of_limits = sum(runner.walls(work.limits, results).values())
         if runner.reason == "interrupted":
             tell("interrupted before the first round")
             return None
@@ -121,21 +158,10 @@ def rescaled(matrix, cells, scale):
 
 def taken_up(given):
     """(results so far, the source of their matrix, its digest) of --resume."""
-    for name, value in (
-        ("MATRIX", given.matrix),
-        ("--output", given.output),
-        ("--rounds", given.rounds),
-        ("--scale", given.scale),
-        ("--ranks", given.ranks),
-        ("--launcher", given.launcher),
-        ("--only", given.only),
-    ):
-        if value is not None:
+    for name in ("MATRIX", "--output", "--rounds", "--scale", "--ranks", "--launcher", "--only"):
+        if getattr(given, name.lower().removeprefix("--"), None) is not None:
             raise Mistake(f"{name}: not with --resume, which goes on as the run began")
-    os.close(files.opened_own(given.resume / "results.jsonl"))  # it says what is run
-    before = store.load(given.resume / "results.jsonl")
-    if before.complete:
-        raise Mistake(f"{given.resume}: this run is complete; nothing to resume")
+    before = to_resume(given.resume)
     for name, entry in before.run["systems"].items():
         now = str(System(name, entry["given"]).directory)
         if now != entry["directory"]["directory"]:
@@ -148,18 +174,41 @@ def taken_up(given):
     return before, source, before.run["matrix_sha256"]
 
 
-def new_store(given, matrix):
+def to_resume(directory):
+    """The results of a run that did not end."""
+    path = directory / RESULTS
+    if not path.exists() and (directory / TRIAL).exists():
+        raise Mistake(
+            f"{directory}: the run ended before its first round; start it anew with --output "
+            f"{directory}, which removes what it has left"
+        )
+    os.close(files.opened_own(path))  # it says what is run
+    before = store.load(path)
+    if before.complete:
+        raise Mistake(f"{directory}: this run is complete; nothing to resume")
+    return before
+
+
+def new_directory(given, matrix):
+    """The directory of a run's results, which has none yet."""
     directory = given.output or pathlib.Path("bench-results") / (
         f"{matrix['name']}-{datetime.datetime.now().strftime('%Y%m%d-%H%M%S')}"
     )
     directory.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(directory / RESULTS):
+        raise Mistake(already(directory))
+    return directory
+
+
+def new_store(directory):
     try:
-        return store.Store(directory / "results.jsonl")
+        return store.Store(directory / RESULTS)
     except FileExistsError:
-        raise Mistake(
-            f"{directory / 'results.jsonl'}: exists; choose another --output, "
-            f"or --resume {directory}"
-        ) from None
+        raise Mistake(already(directory)) from None
+
+
+def already(directory):
+    return f"{directory / RESULTS}: exists; choose another --output, or --resume {directory}"
 
 
 def run_all(runner, results):
@@ -225,18 +274,13 @@ def kernels_command(given):
 
 
 def submit_command(given):
-    source = matrix_module.read(given.matrix)
-    words = options.parser().parse_args(["run", given.matrix, *given.more])
-    words.launcher = words.launcher or "srun"
-    adjust(source, words)
-    for line in checks.checked(source, job=True).left_out:
-        tell(f"left out: {line}")
     given_options = [
         (option, getattr(given, option.replace("-", "_"))) for option in options.SBATCH
     ]
-    output = given.output.absolute()
-    name, path = source.matrix["name"], source.path.absolute()
-    text = slurm.script(name, path, output, given.more, given_options)
+    source, output, words = job_of(given)
+    for line in checks.checked(source, job=True).left_out:
+        tell(f"left out: {line}")
+    text = slurm.script(source.matrix["name"], words, output, given_options)
     if given.print:
         say(*text.removesuffix("\n").split("\n"))
         return 0
@@ -245,6 +289,25 @@ def submit_command(given):
     files.replace(target, text)
     say(*slurm.submit(target).split("\n"))
     return 0
+
+
+def job_of(given):
+    """(source of the matrix, absolute directory of the results, words after `run`) of a job."""
+    if given.resume is not None:
+        if given.more:
+            raise Mistake("words after --: not with --resume, which goes on as the run began")
+        _, source, _ = taken_up(given)
+        directory = given.resume.absolute()
+        return source, directory, ["--resume", str(directory)]
+    if given.matrix is None or given.output is None:
+        raise Mistake("submit: missing MATRIX and --output DIR, or --resume DIR")
+    source = matrix_module.read(given.matrix)
+    words = options.parser().parse_args(["run", given.matrix, *given.more])
+    words.launcher = words.launcher or "srun"
+    adjust(source, words)
+    output = given.output.absolute()
+    before = [str(source.path.absolute()), "--launcher", "srun", "--output", str(output)]
+    return source, output, [*before, *given.more]
 
 
 def show(found, target, log, named=False):

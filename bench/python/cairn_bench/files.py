@@ -5,6 +5,7 @@ for anybody, judged by its descriptor, and read up to a bound. Other modules rea
 own files and the kernel's (tests/structure/bounded_reads_test.py).
 """
 
+import fcntl
 import json
 import os
 import secrets
@@ -77,6 +78,57 @@ def opened_own(path):
         return f"belongs to user {status.st_uid}; copy it to a directory of yours"
 
     return opened(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW, must)
+
+
+def remove_own(path):
+    """Removes a directory of the user's with all below it; False if it is not there. No link is
+    followed, and a directory of another user is refused."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        parent = os.open(path.parent, flags & ~os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Mistake(f"{path}: {error.strerror}") from error
+    try:
+        top = os.open(path.name, flags, dir_fd=parent)
+        try:
+            owner = os.fstat(top).st_uid
+            if owner != os.geteuid():
+                refuse(path, f"belongs to user {owner}; left there")
+            for _, directories, names, here in os.fwalk(".", topdown=False, dir_fd=top):
+                for each in (*names, *directories):
+                    remove_entry(each, here)
+        finally:
+            os.close(top)
+        os.rmdir(path.name, dir_fd=parent)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Mistake(f"{path}: not removed: {error.strerror}") from error
+    finally:
+        os.close(parent)
+    return True
+
+
+def remove_entry(name, directory):
+    """Removes a file, a link or an empty directory by its name in an open directory."""
+    try:
+        os.unlink(name, dir_fd=directory)
+    except IsADirectoryError:
+        os.rmdir(name, dir_fd=directory)
+
+
+def locked(descriptor, path):
+    """Holds a file for this process. Raises Mistake if another process does."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        refuse(path, "the run goes on in another process")
+    except OSError:
+        pass  # a file system without locks
+    return descriptor
 
 
 def replace(path, data):

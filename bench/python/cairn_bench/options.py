@@ -77,8 +77,19 @@ def parser():
         description="Writes a batch script that runs the matrix in one allocation, and submits it. "
         "Further words go to `run`: cairn bench submit MATRIX -- --rounds 5.",
     )
-    batch.add_argument("matrix", metavar="MATRIX")
-    batch.add_argument("--output", metavar="DIR", type=pathlib.Path, required=True)
+    batch.add_argument("matrix", metavar="MATRIX", nargs="?")
+    batch.add_argument(
+        "--output",
+        metavar="DIR",
+        type=pathlib.Path,
+        help="a new directory for results.jsonl and report.html",
+    )
+    batch.add_argument(
+        "--resume",
+        metavar="DIR",
+        type=pathlib.Path,
+        help="go on with a run that was interrupted or killed, instead of MATRIX and --output",
+    )
     batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
     for option in SBATCH:
         batch.add_argument(f"--{option}", metavar="X", help=f"sbatch's --{option}")

@@ -16,6 +16,7 @@ OWN = {
     "--existing": "write rewrite: true in a system",
     "--check-only": "the runner does so before the start",
     "--ranks": "write ranks: [N] in the matrix",
+    "--nodes": "write nodes: N in a system",
 }
 
 

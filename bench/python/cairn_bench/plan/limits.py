@@ -101,7 +101,7 @@ class Limit:
         """The file of the copies. Memory of another node is not behind a path of this one's."""
         if self.launcher is None or not space.in_memory(self.medium):
             return [f"{directory}/limit"]
-        return ["--local", f"{directory}-limit"]
+        return ["--local", f"{self.medium}/{os.path.basename(directory)}-limit"]
 
     def words(self, directory):
         if self.by_fio:

@@ -21,11 +21,11 @@ class Store:
     def __init__(self, path, resume=False):
         self.path = path
         if resume:
-            self.descriptor = files.opened_own(path)
+            self.descriptor = files.locked(files.opened_own(path), path)
             cut_to_whole_lines(self.descriptor)
         else:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_CREAT | os.O_EXCL
-            self.descriptor = os.open(path, flags, 0o644)
+            self.descriptor = files.locked(os.open(path, flags, 0o644), path)
 
     def add(self, record):
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode()

@@ -7,7 +7,6 @@ import concurrent.futures
 import os
 import subprocess
 
-from ..errors import telling_line
 from ..node import installation
 from ..plan import cells, descriptions
 from .systems import base_environment
@@ -26,21 +25,22 @@ def command(cell, system):
         return None
     side = "read" if "reads_after" in cell.parameters else None
     words = cells.words(cell, str(installation.kernel(system.mpi, cell.kind)), PLACE, side)
-    return (words[0], "--check-only", "--ranks", str(cell.ranks), *words[1:])
+    nodes = [] if system.nodes is None else ["--nodes", str(system.nodes)]
+    return (words[0], "--check-only", "--ranks", str(cell.ranks), *nodes, *words[1:])
 
 
 def said(words):
-    """What a kernel says of its options; "" if it can do them, or cannot be asked here."""
+    """What a kernel says of its options; nothing if it can do them, or cannot be asked here."""
     try:
         run = subprocess.run(
             words, env=base_environment(), capture_output=True, text=True, errors="replace",
             timeout=SECONDS, stdin=subprocess.DEVNULL, check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    if run.returncode != USAGE:
-        return ""
-    return telling_line(run.stderr).removeprefix(f"{os.path.basename(words[0])}: ")
+        return []
+    begin = f"{os.path.basename(words[0])}: "
+    lines = run.stderr.strip().split("\n") if run.returncode == USAGE else []
+    return [line.removeprefix(begin) for line in lines if line.startswith(begin)]
 
 
 def problems(all_cells, systems):
@@ -52,4 +52,4 @@ def problems(all_cells, systems):
             asked.setdefault(words, cell)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         answers = zip(asked.values(), pool.map(said, asked))
-        return [(cell, text) for cell, text in answers if text]
+        return [(cell, text) for cell, texts in answers for text in texts]

@@ -7,6 +7,7 @@ on where it stopped: `done` says what its results hold already.
 
 import contextlib
 import os
+import platform
 import random
 import shutil
 import signal
@@ -18,7 +19,7 @@ from ..errors import telling_line
 from ..node import machine, memory
 from ..plan import before_write, limits, outside, pilot, reads
 from ..results import planned_rounds, store
-from . import launch, progress
+from . import launch, progress, scratch
 from . import systems as systems_module
 
 TAIL = 4000  # characters of stderr that a record keeps
@@ -51,6 +52,7 @@ class Runner:
         self.reason = "error"
         self.plan = None  # that of the pilot
         self.memory = None  # what Open MPI leaves behind when it is killed goes with this directory
+        self.places = {}  # {medium: directory on it} for limits
 
     def go_on(self, before):
         """Takes up an earlier run, whose results are `before`."""
@@ -58,6 +60,15 @@ class Runner:
         self.record, self.plan = before.run, before.plan
         for record in [*before.results, *before.limits]:
             self._note(record)
+
+    def remove_pools(self, names):
+        """Removes the pools that an earlier start has left on its nodes: {system: pool}."""
+        for system in self.systems.values():
+            if system.name in names and system.on_each_node:
+                system.most_ranks = max(
+                    cell.ranks for cell in self.cells if cell.system == system.name
+                )
+                system.remove_pool(names[system.name])
 
     def _note(self, record):
         key = record.get("cell") or record["limit"]
@@ -79,10 +90,11 @@ class Runner:
     def run(self, results):
         """Returns "complete" or "interrupted". `results`: an open Store, for every record."""
         if self.record is None:
-            self.record = self._run_record()
+            self.record = {**self._run_record(), "scratch": self._named()}
             results.add(self.record)
         else:
-            results.add(self._signed({"record": "resume", "started": store.now()}))
+            resume = {"record": "resume", "started": store.now(), "scratch": self._named()}
+            results.add(self._signed(resume))
         self.reason = "error"
         with self._prepared(lambda: self._end(results)):
             self._all_rounds(results)
@@ -93,10 +105,12 @@ class Runner:
         end = {"record": "end", "finished": store.now(), "reason": self.reason}
         results.add(self._signed(end))
 
-    def walls(self, works):
-        """Runs each cell or limit once; {key: seconds of the command}, without those that fail."""
+    def walls(self, works, results):
+        """Runs each cell or limit once; {key: seconds of the command}, without those that fail.
+        results: an open Store, for what the run makes."""
         found = {}
         self.reason = "error"
+        results.add({"record": "trial", "scratch": self._named()})
         with self._prepared(lambda: None):
             for work in works:
                 record = self._record_of(work, 0)
@@ -114,9 +128,8 @@ class Runner:
             number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
         }
         try:
-            self.memory = tempfile.mkdtemp(
-                prefix="cb-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-            )
+            for path in (self.memory, *self.places.values()):
+                path.mkdir(mode=0o700)
             for system in self.systems.values():
                 system.prepare([cell for cell in self.cells if cell.system == system.name])
             yield
@@ -130,10 +143,27 @@ class Runner:
             finally:  # also where the results have no room
                 for system in self.systems.values():
                     system.remove()
-                if self.memory:
-                    shutil.rmtree(self.memory, ignore_errors=True)
+                for path in (self.memory, *self.places.values()):
+                    if path is not None:
+                        shutil.rmtree(path, ignore_errors=True)
                 for number, handler in before.items():
                     signal.signal(number, handler)
+
+    def _named(self):
+        """What the run is about to make, for the record that begins it."""
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+        self.memory = scratch.name(memory, short=True)
+        media = dict.fromkeys(limit.medium for limit in self.limits if limit.kind != "network")
+        self.places = {medium: scratch.name(medium) for medium in media}
+        paths = [self.memory, *self.places.values()]
+        for system in self.systems.values():
+            paths += system.named()
+        pools = {name: one.pool_name for name, one in self.systems.items() if one.pool_name}
+        return {
+            "host": platform.node(),
+            "paths": list(map(str, paths)),
+            **({"pools": pools} if pools else {}),
+        }
 
     def _signed(self, record):
         return {**record, "schema": SCHEMA, "run": self.id}
@@ -248,7 +278,7 @@ class Runner:
 
     def _limit(self, limit, number):
         own = self.systems[(*limit.systems, *limit.drains)[0]].environment(limit.ranks)
-        place = self.memory if limit.kind == "network" else limit.medium
+        place = self.memory if limit.kind == "network" else self.places[limit.medium]
         with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=place) as directory:
             words = limit.words(directory)
             found = self._run(
@@ -306,8 +336,8 @@ class Runner:
         # The directory is one of this node; the ranks of a launcher may lie on others.
         if mpi == "openmpi" and not self.matrix.get("launcher"):
             left = {
-                "OMPI_MCA_btl_vader_backing_directory": self.memory,
-                "OMPI_MCA_orte_tmpdir_base": self.memory,
+                "OMPI_MCA_btl_vader_backing_directory": str(self.memory),
+                "OMPI_MCA_orte_tmpdir_base": str(self.memory),
             }
         return {**systems_module.base_environment(), **left, **own}
 

@@ -12,19 +12,9 @@ from ..node import installation
 PLAIN = re.compile(r"[\w@%+=:,./-]*")  # of the characters that no quotes are needed for
 
 
-def script(name, matrix, output, run_options, given):
-    """The batch script. given: options of sbatch, [(option, value)]."""
-    command = [
-        installation.command(),
-        "bench",
-        "run",
-        str(matrix),
-        "--launcher",
-        "srun",
-        "--output",
-        str(output),
-        *run_options,
-    ]
+def script(name, words, output, given):
+    """The batch script. words: after `run`. given: options of sbatch, [(option, value)]."""
+    command = [installation.command(), "bench", "run", *words]
     log = f"{log_name(output)}.%j.log"
     options = [("job-name", f"cairn-bench-{name}"), ("output", log), *given]
     lines = [

@@ -6,12 +6,12 @@ import pathlib
 import shlex
 import shutil
 import subprocess
-import tempfile
 
 from .. import sizes
 from ..errors import Mistake
 from ..node import installation, memory, space
 from ..plan import before_write, cells, outside, reads
+from . import scratch
 
 CPUS = len(os.sched_getaffinity(0))
 
@@ -78,25 +78,36 @@ class System:
         """Whether ranks may lie on several nodes, so that each of them starts `cairn run`."""
         return bool(self.cairn) and self.launcher is not None
 
+    def named(self):
+        """Names the directories and the pool that prepare() makes; returns the directories."""
+        self.scratch = scratch.name(self.directory)
+        if self.cairn and not self.on_each_node:
+            self.pools = scratch.name(self.pool_directory)
+        return [path for path in (self.scratch, self.pools) if path is not None]
+
     def prepare(self, mine):
         """Makes the directories, and the pool that stays; `mine`: the system's cells."""
-        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-bench-", dir=self.directory))
         self.most_ranks = max(cell.ranks for cell in mine)
-        if self.cairn and not self.on_each_node:
-            self.pools = pathlib.Path(
-                tempfile.mkdtemp(prefix="cairn-bench-", dir=self.pool_directory)
-            )
+        for path in (self.scratch, self.pools):
+            if path is not None:
+                path.mkdir(mode=0o700)
         if self.cairn == "kept":
             self.kept_size = max(map(self.pool_size, mine))
             self.make_pool()
 
-    def pool_words(self):
-        """Options that name the pool."""
+    @property
+    def pool_name(self):
+        """That of the pool on each node; None where the pools have a directory."""
+        if not self.on_each_node:
+            return None
+        return f"{self.scratch.name if self.scratch else 'cairn-bench-DIR'}-{self.name}"
+
+    def pool_words(self, name=None):
+        """Options that name the pool. name: that of an earlier start, on each node."""
         if not self.on_each_node:
             pools = self.pools or self.pool_directory / "cairn-bench-POOLS"
             return ["--pool-dir", str(pools)]
-        name = self.scratch.name if self.scratch else "cairn-bench-DIR"
-        return ["--pool-dir", str(self.pool_directory), "--pool", f"{name}-{self.name}"]
+        return ["--pool-dir", str(self.pool_directory), "--pool", name or self.pool_name]
 
     def make_pool(self):
         create = ["pool", "create", *self.pool_words(), "--size", str(self.kept_size), "--populate"]
@@ -124,9 +135,10 @@ class System:
         if must and run.returncode != 0:
             raise Mistake(f"systems.{self.name}: {shlex.join(words)}: {run.stderr.strip()}", code=1)
 
-    def remove_pool(self):
+    def remove_pool(self, name=None):
+        """name: that of an earlier start."""
         if self.on_each_node:
-            words = shlex.join(["pool", "remove", *self.pool_words(), "--force"])
+            words = shlex.join(["pool", "remove", *self.pool_words(name), "--force"])
             self.call_on_nodes(f'"$0" {words} 2>/dev/null; true', must=False)
         elif self.pools is not None:
             shutil.rmtree(self.pools, ignore_errors=True)
