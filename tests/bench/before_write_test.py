@@ -10,6 +10,7 @@ from bench_case import BenchCase, CAIRN, KERNELS, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
+import yaml  # noqa: E402
 from cairn_bench.plan import before_write, cells, kernels  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
@@ -121,6 +122,11 @@ class Runs(BenchCase):
 
 
 class Ready(unittest.TestCase):
+    def test_rounds_of_ready_matrices(self):
+        for path in sorted((PACKAGE / "cairn_bench/matrices").glob("*.yaml")):
+            found = yaml.safe_load(path.read_text(encoding="utf-8"))
+            self.assertTrue("pilot" in found or found["rounds"] >= 10, path.stem)
+
     def test_systems_of_ready_matrices(self):
         for path in sorted((PACKAGE / "cairn_bench/matrices").glob("*.yaml")):
             text = path.read_text(encoding="utf-8")
