@@ -95,7 +95,7 @@ void add_bench_command(CLI::App& root, Context& context) {
       "a matrix as a job of Slurm. `kernels` lists the kernels that a matrix may name. `add` puts "
       "the judged tables of the source tree to results.\n\n"
       "  cairn bench run tokio-abc-small --dry-run\n"
-      "  cairn bench run tokio-abc-small --rounds 5 --output DIR\n"
+      "  cairn bench run bench --quick --output DIR\n"
       "  cairn bench run matrix.yaml --scale 0.25 --only 'hacc on'\n"
       "  cairn bench run --resume DIR\n"
       "  cairn bench report DIR\n"

@@ -256,22 +256,6 @@ class Runs(BenchCase):
         self.assertEqual(2, record["output"]["parameters"]["segments"])
         self.assertEqual([], list(self.scratch.glob("cairn-bench-*")), "files are left")
 
-    def test_the_choice_of_a_size(self):
-        # 1 s and 8 s at full size; 2 s and no growth.
-        walls = [{"a": 1.5, "b": 2.0}, {"a": 3.0, "b": 2.0}]
-        found = sizing.line(walls)
-        self.assertEqual((3.0, 8.0), found)
-        self.assertAlmostEqual(11, sizing.seconds(found, 1, 1, 0))
-        self.assertEqual(1, sizing.choose(walls, 66, 6, 0)["scale"])
-        choice = sizing.choose(walls, 60, 6, 0)
-        self.assertEqual(
-            (0.75, 54.0, 66.0), (choice["scale"], choice["predicted_s"], choice["at_full_size_s"])
-        )
-        self.assertEqual(1 / 16, sizing.choose(walls, 1, 6, 0)["scale"])
-        # Noise that makes one cell shrink and another grow is no growth of the round.
-        noisy = [{"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}]
-        self.assertEqual((3.0, 0.0), sizing.line(noisy))
-
     def small_file_system(self, size):
         """A directory that holds so much; skips the test where none can be mounted."""
         mount = self.scratch / "small"

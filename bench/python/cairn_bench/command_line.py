@@ -1,7 +1,6 @@
 """cairn bench run, report, compare, submit: the order of work, and what is printed."""
 
 import contextlib
-import dataclasses
 import datetime
 import math
 import os
@@ -17,12 +16,15 @@ from .page import figure_files, page
 from .plan import cells as cells_module
 from .plan import kernel_list, limits, matrix as matrix_module, outside, pilot, sizing
 from .results import compare, figures, history, judged, store, summary
-from .run import checks, rounds, scratch, slurm
+from .run import checks, rounds, scratch, slurm, trial
 from .run.systems import System
 from .terminal import say, tell
 
 
 RESULTS = "results.jsonl"
+NOT_WITH_RESUME = (
+    "MATRIX", "--output", "--rounds", "--scale", "--ranks", "--launcher", "--only", "--quick",
+)
 TRIAL = "trial.jsonl"  # of sizes; there while they are tried
 
 
@@ -83,13 +85,10 @@ def run_command(given):
         return go_on(rounds.Runner(matrix, digest, work), before, given.resume)
     directory = new_directory(given, matrix)
     choice = None
-    if matrix.get("target_s"):
-        choice = chosen_size(matrix, digest, work, directory / TRIAL)
+    if sizing.settings(matrix):
+        choice = choose_sizes(matrix, digest, work, directory / TRIAL)
         if choice is None:
             return 130
-        matrix["scale"] *= choice["scale"]
-        work.cells = rescaled(matrix, work.cells, matrix["scale"])
-        work.limits = limits.needed(work.cells, work.systems, matrix["limits"])
     runner = rounds.Runner(matrix, digest, work)
     runner.sizing = choice
     return run_all(runner, new_store(directory))
@@ -105,11 +104,24 @@ def go_on(runner, before, directory):
     return run_all(runner, results)
 
 
-def chosen_size(matrix, digest, work, path):
-    """The scale that fits the target time; None if that was interrupted. path: of a file that says
-    what the trial has made, for a later start."""
+def choose_sizes(matrix, digest, work, path):
+    """Chooses the sizes by a trial and puts them into the matrix; returns the record of the choice,
+    or None if that was interrupted. path: of a file that says what the trial has made, for a later
+    start."""
     with trial_store(path) as results:
-        return tried(matrix, digest, work, results)
+        choice = trial.Trial(matrix, digest, work, results).choice()
+    if choice is None:
+        return None
+    found = choice.record()
+    for line in (sizing.text(found), *sizing.lines(found)):
+        tell(line)
+    work.cells = trial.rescaled(matrix, work.cells, choice.scales)
+    if "scale" in found:  # the same for all
+        matrix["scale"] *= found["scale"]
+    else:
+        matrix["kernels"] = trial.with_scales(matrix, choice.scales)["kernels"]
+    work.limits = limits.needed(work.cells, work.systems, matrix["limits"])
+    return found
 
 
 @contextlib.contextmanager
@@ -127,38 +139,9 @@ def trial_store(path):
         path.unlink(missing_ok=True)
 
 
-def tried(matrix, digest, work, results):
-    """The scale that fits the target time; None if that was interrupted."""
-    walls, of_limits = [], 0.0
-    for scale in sizing.SMALL:
-        tell(f"trying {scale:g} of the sizes")
-        small = rescaled(matrix, work.cells, matrix["scale"] * scale)
-        runner = rounds.Runner(matrix, digest, dataclasses.replace(work, cells=small))
-        by_name = {cell.key: cell.name for cell in small}
-        walls.append({by_name[key]: wall for key, wall in runner.walls(small, results).items()})
-        if runner.reason == "complete" and scale == sizing.SMALL[-1]:
-            of_limits = sum(runner.walls(work.limits, results).values())
-        if runner.reason == "interrupted":
-            tell("interrupted before the first round")
-            return None
-    wanted = pilot.settings(matrix)
-    count = matrix["warmup"] + (wanted["rounds"] + wanted["most"] if wanted else matrix["rounds"])
-    choice = sizing.choose(walls, matrix["target_s"], count, of_limits)
-    tell(sizing.text(choice))
-    return choice
-
-
-def rescaled(matrix, cells, scale):
-    """The same cells at another scale."""
-    names = {cell.name for cell in cells}
-    systems = list(dict.fromkeys(cell.system for cell in cells))
-    found = cells_module.expand({**matrix, "scale": scale}, systems)
-    return [cell for cell in found if cell.name in names]
-
-
 def taken_up(given):
     """(results so far, the source of their matrix, its digest) of --resume."""
-    for name in ("MATRIX", "--output", "--rounds", "--scale", "--ranks", "--launcher", "--only"):
+    for name in NOT_WITH_RESUME:
         if getattr(given, name.lower().removeprefix("--"), None) is not None:
             raise Mistake(f"{name}: not with --resume, which goes on as the run began")
     before = to_resume(given.resume)
@@ -328,6 +311,8 @@ def write_page(found, target, log, named=False):
 def adjust(source, given):
     """Puts the options of `run` in the place of the matrix's values."""
     matrix = source.matrix
+    if given.quick:
+        sizing.make_quick(matrix)
     if given.rounds is not None:
         if given.rounds < 1:
             source.tell_of_options(f"--rounds: {given.rounds}: expected at least 1")

@@ -45,6 +45,12 @@ def parser():
     run.add_argument(
         "--rounds", type=int, metavar="N", help="instead of the matrix's, or its pilot's"
     )
+    run.add_argument(
+        "--quick",
+        action="store_true",
+        default=None,
+        help="5 rounds, and sizes by which they take at most 5 minutes; the page says so",
+    )
     run.add_argument("--scale", type=float, metavar="X", help="times the matrix's amounts of data")
     run.add_argument("--ranks", metavar="N,N", help="instead of the matrix's numbers of ranks")
     run.add_argument(

@@ -57,7 +57,8 @@ def cell_of(matrix, system, name, entry, ranks):
     given = matrix["systems"][system]
     hints = {**given.get("hints", {}), **entry.get("hints", {})}
     own = {**reads.parameters(given), **before_write.parameters(given)}
-    parameters = {**scaled(entry, matrix["scale"]), **own}
+    scale = matrix["scale"] * entry.get("scale", 1)
+    parameters = {**scaled(entry, scale), **own}
     if "nodes" in given:
         parameters["nodes"] = given["nodes"]
     return Cell(system, name, ranks, parameters, hints)
@@ -74,7 +75,7 @@ def matches(rule, system, kernel, ranks):
 def scaled(entry, scale):
     """Sizes as numbers; amounts (segments, particles, files) times `scale`."""
     kernel = kernels.of(entry["kernel"])
-    left_out = ("hints", "about", "optional")
+    left_out = ("hints", "about", "optional", "scale")
     found = {key: value for key, value in entry.items() if key not in left_out}
     return kernel.scaled(kernel.normal(found), scale)
 

@@ -14,14 +14,20 @@ def drains(cell, system):
     )
 
 
-def what_does_not_fit(all_cells, limits, systems):
-    """Lines for people; empty if everything fits."""
+def pools_that_stay(all_cells, systems):
+    """{system: the cell that its kept pool is made for}."""
+    kept = [cell for cell in all_cells if systems[cell.system].cairn == "kept"]
+    found = {}
+    for cell in sorted(kept, key=lambda cell: systems[cell.system].pool_size(cell)):
+        found[cell.system] = cell
+    return found
+
+
+def misfits(all_cells, systems):
+    """[(cell, text)] of cells that do not fit."""
     found = []
-    standing = sum(
-        max(systems[name].pool_size(cell) for cell in all_cells if cell.system == name)
-        for name in {cell.system for cell in all_cells}
-        if systems[name].cairn == "kept"
-    )
+    stay = pools_that_stay(all_cells, systems)
+    standing = sum(systems[name].pool_size(cell) for name, cell in stay.items())
     memory = space.memory_available()
     for cell in all_cells:
         system = systems[cell.system]
@@ -33,8 +39,11 @@ def what_does_not_fit(all_cells, limits, systems):
         if system.cairn and drains(cell, system):
             places.append((system.directory, data))
         found += [
-            f"{cell.name}: needs {sizes.show(size)} in {place}, "
-            f"which has {sizes.show(space.free_on(place))} free"
+            (
+                cell,
+                f"{cell.name}: needs {sizes.show(size)} in {place}, "
+                f"which has {sizes.show(space.free_on(place))} free",
+            )
             for place, size in places
             if size > space.free_on(place) * SHARE
         ]
@@ -42,10 +51,17 @@ def what_does_not_fit(all_cells, limits, systems):
         if space.in_memory(where) and system.cairn != "kept":
             wanted += need
         if wanted > memory * SHARE:
-            found.append(
+            text = (
                 f"{cell.name}: needs {sizes.show(wanted)} of memory; "
                 f"{sizes.show(memory)} are available"
             )
+            found.append((cell, text))
+    return found
+
+
+def what_does_not_fit(all_cells, limits, systems):
+    """Lines for people; empty if everything fits."""
+    found = [text for _, text in misfits(all_cells, systems)]
     for limit in limits:
         if limit.bytes and limit.bytes > space.free_on(limit.medium) * SHARE:
             found.append(
@@ -53,3 +69,17 @@ def what_does_not_fit(all_cells, limits, systems):
                 f"{sizes.show(space.free_on(limit.medium))} are free; limits: false leaves it out"
             )
     return found
+
+
+def to_shrink(all_cells, systems):
+    """Entries of the matrix of which one has to shrink so that all cells fit, the largest first:
+    those that do not fit, and those that a kept pool is made for."""
+    wrong = [cell for cell, _ in misfits(all_cells, systems)]
+    if not wrong:
+        return []
+    wrong += pools_that_stay(all_cells, systems).values()
+    largest = {}
+    for cell in wrong:
+        size = cells.file_bytes(cell) + cells.memory_bytes(cell)
+        largest[cell.kernel] = max(size, largest.get(cell.kernel, 0))
+    return sorted(largest, key=lambda name: -largest[name])

@@ -24,6 +24,11 @@ class Kernel:
         self.has_seed = "-G" in names  # of its data
 
     @property
+    def grows(self):
+        """Whether it has amounts of data that a scale multiplies."""
+        return any("grows" in option["key"] for option in self.keyed)
+
+    @property
     def standard(self):
         """The values of keys that a matrix leaves out."""
         keys = [option["key"] for option in self.keyed]
@@ -85,7 +90,7 @@ class OtherProgram:
 
     name = "program"
     about = "a program of others in PATH: `ior`, `fio` and more"
-    reads_apart = rewrites = False
+    reads_apart = rewrites = grows = False
     standard = {"bytes": 0, "memory": 0}
 
     def normal(self, given):

@@ -105,9 +105,9 @@ class Runner:
         end = {"record": "end", "finished": store.now(), "reason": self.reason}
         results.add(self._signed(end))
 
-    def walls(self, works, results):
-        """Runs each cell or limit once; {key: seconds of the command}, without those that fail.
-        results: an open Store, for what the run makes."""
+    def once(self, works, results):
+        """Runs each cell or limit once; {key: its record}, without those that fail. results: an
+        open Store, for what the run makes."""
         found = {}
         self.reason = "error"
         results.add({"record": "trial", "scratch": self._named()})
@@ -115,7 +115,7 @@ class Runner:
             for work in works:
                 record = self._record_of(work, 0)
                 if record["status"] == "ok":
-                    found[work.key] = seconds_of(record)
+                    found[work.key] = record
                 elif record["record"] == "result":
                     self.systems[work.system].renew_pool()
             self.reason = "complete"
@@ -185,6 +185,7 @@ class Runner:
             "warmup": self.before_figures,
             "seed": self.matrix["seed"],
             **({"sizing": self.sizing} if self.sizing else {}),
+            **({"quick": True} if self.matrix.get("quick") else {}),
         }
 
     def _all_rounds(self, results):
