@@ -366,6 +366,16 @@ class Runner(BenchCase):
                 self.assertRegex(run.stdout, r"# \d+ cells, 11 rounds \(1 to warm up\)")
                 self.assertEqual([], list(self.scratch.iterdir()))
 
+    def test_a_machine_has_a_name(self):
+        path = self.matrix(head="rounds: 1\nwarmup: 0\nmachine: from the matrix")
+        for words, expected in (([], "from the matrix"), (["--machine", "node of ours"],
+                                                          "node of ours")):
+            self.bench("run", path, "--output", "out", *words)
+            self.assertEqual(expected, self.results()[0]["environment"]["machine_name"])
+            (self.scratch / "out/results.jsonl").unlink()
+        self.assertIn("--machine: expected a name",
+                      self.bench("run", path, "--machine", " ", expect=2).stderr)
+
     def test_results_stay(self):
         path = self.matrix(head="rounds: 1\nwarmup: 0")
         self.bench("run", path, "--output", "out")

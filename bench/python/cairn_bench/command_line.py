@@ -23,7 +23,8 @@ from .terminal import say, tell
 
 RESULTS = "results.jsonl"
 NOT_WITH_RESUME = (
-    "MATRIX", "--output", "--rounds", "--scale", "--ranks", "--launcher", "--only", "--quick",
+    *("MATRIX", "--output", "--rounds", "--scale", "--ranks", "--launcher", "--only", "--quick"),
+    "--machine",
 )
 TRIAL = "trial.jsonl"  # of sizes; there while they are tried
 
@@ -331,6 +332,10 @@ def adjust(source, given):
             )
         else:
             matrix["ranks"] = ranks
+    if given.machine is not None:
+        if not given.machine.strip():
+            source.tell_of_options("--machine: expected a name")
+        matrix["machine"] = given.machine
     if given.launcher is not None:
         matrix["launcher"] = given.launcher
     if given.only:

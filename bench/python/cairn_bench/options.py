@@ -51,6 +51,11 @@ def parser():
         default=None,
         help="5 rounds, and sizes by which they take at most 5 minutes; the page says so",
     )
+    run.add_argument(
+        "--machine",
+        metavar="NAME",
+        help="a name of this machine, by which the history knows it instead of by its parts",
+    )
     run.add_argument("--scale", type=float, metavar="X", help="times the matrix's amounts of data")
     run.add_argument("--ranks", metavar="N,N", help="instead of the matrix's numbers of ranks")
     run.add_argument(

@@ -28,7 +28,8 @@ def system_name():
     return platform.system()
 
 
-def environment():
+def environment(name=None):
+    """name: what the user calls this machine."""
     memory = next(
         (
             int(line.split()[1]) * 1024
@@ -38,6 +39,7 @@ def environment():
         None,
     )
     return {
+        **({"machine_name": name} if name else {}),
         "host": platform.node(),
         "system": system_name(),
         "linux": platform.release(),

@@ -176,7 +176,7 @@ class Runner:
             "started": store.now(),
             "matrix": self.matrix,
             "matrix_sha256": self.digest,
-            "environment": machine.environment(),
+            "environment": machine.environment(self.matrix.get("machine")),
             "systems": {name: machine.describe(system) for name, system in self.systems.items()},
             "left_out": self.left_out,
             "cells": len(self.cells),
