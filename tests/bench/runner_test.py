@@ -13,6 +13,7 @@ from bench_case import BenchCase, CAIRN, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
+from cairn_bench.node import space  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 LOADS = re.compile(r"<(?:script|link|img|iframe|object|embed)\b|@import|url\(", re.I)
@@ -365,6 +366,29 @@ class Runner(BenchCase):
                 run = self.bench("run", path.stem, "--dry-run", "--scale", 0.001, "--ranks", 2)
                 self.assertRegex(run.stdout, r"# \d+ cells, 11 rounds \(1 to warm up\)")
                 self.assertEqual([], list(self.scratch.iterdir()))
+
+    def test_memory_of_neighbours_does_not_count(self):
+        other = self.scratch / "other"  # as the scratch directory, in memory where there is some
+        fills = f"dd if=/dev/zero of={other} bs=1M count=200 2>/dev/null; exec \"$@\""
+        path = self.matrix(
+            f"plain: {{directory: ., prefix: [sh, -c, '{fills}', x]}}\n"
+            "  fresh: {directory: ., pool_directory: ., cairn: fresh, pool_size: 100MiB}\n"
+            "  kept: {directory: ., pool_directory: ., cairn: kept, pool_size: 100MiB}",
+            kernels="one: {kernel: ior, block: 16MiB, transfer: 1MiB, keep: true}",
+            head="rounds: 1\nwarmup: 0",
+        )
+        self.bench("run", path, "--output", "out")
+        _, results, _ = self.results()
+        found = {each["system"]: each["shared_bytes"] for each in results}
+        if not space.in_memory(self.scratch):
+            self.skipTest("no directory in memory")
+        self.assertEqual(200 << 20, other.stat().st_size)
+        # Two ranks with 16 MiB each, and what MPI shares.
+        self.assertGreaterEqual(found["plain"], 32 << 20)
+        self.assertLess(found["plain"], 120 << 20)
+        self.assertGreaterEqual(found["fresh"], 32 << 20)
+        self.assertLess(found["fresh"], 200 << 20)
+        self.assertLess(found["kept"], 64 << 20)  # its pool is not the command's
 
     def test_a_machine_has_a_name(self):
         path = self.matrix(head="rounds: 1\nwarmup: 0\nmachine: from the matrix")

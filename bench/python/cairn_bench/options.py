@@ -54,7 +54,7 @@ def parser():
     run.add_argument(
         "--machine",
         metavar="NAME",
-        help="a name of this machine, by which the history knows it instead of by its parts",
+        help="this machine's name in the history, instead of its processor, memory and MPI",
     )
     run.add_argument("--scale", type=float, metavar="X", help="times the matrix's amounts of data")
     run.add_argument("--ranks", metavar="N,N", help="instead of the matrix's numbers of ranks")

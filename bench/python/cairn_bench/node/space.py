@@ -4,6 +4,9 @@ import os
 import pathlib
 
 
+MEMORY = ("tmpfs", "ramfs", "hugetlbfs")  # types of file systems
+
+
 def mount_of(directory):
     """(mount point, type, source, options) of the file system that holds `directory`."""
     best = ("", "?", "?", "")

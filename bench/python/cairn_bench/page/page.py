@@ -66,8 +66,8 @@ NOTES = [
         "Start-up: from the start of the command until MPI is initialised, with the launcher and,"
         " for Cairn, its pool. Finalize: from the last figure to the end of the command, with"
         " Cairn's drain. Memory of a node: what the ranks have for themselves after an access, the"
-        " growth of files in memory (tmpfs, huge pages) during the command on the node that started"
-        " it, and a pool that was there before. Whole command: from start to exit, with the check."
+        " run's own files in memory (tmpfs, huge pages) on the node that started the command, and"
+        " a pool that was there before. Whole command: from start to exit, with the check."
     ),
 ]
 

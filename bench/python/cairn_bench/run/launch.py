@@ -20,13 +20,14 @@ class Outcome:
     errors: str
     started_s: float = 0.0  # seconds since 1970
     ended_s: float = 0.0
-    shared_bytes: int = 0  # of memory in files, beyond what was before
+    shared_bytes: int = 0  # the most that files of the run had in memory
 
 
-def run(words, environment, directory, timeout_s):
-    with memory.Watch() as watch:
+def run(words, environment, directory, timeout_s, watched=tuple):
+    """watched: returns the directories and files in memory that belong to the command."""
+    with memory.Watch(watched) as watch:
         outcome = run_watched(words, environment, directory, timeout_s)
-    outcome.shared_bytes = watch.grown
+    outcome.shared_bytes = watch.most
     return outcome
 
 

@@ -240,7 +240,9 @@ class Runner:
         own = {**system.environment(cell.ranks), **outside.variables(cell.parameters, directory)}
 
         def run(words, reader=reader_of(cell), place=directory):
-            return self._run(words, own, system.mpi, cell.ranks, place, number, reader)
+            return self._run(
+                words, own, system.mpi, cell.ranks, place, number, reader, system.watched
+            )
 
         fill = run(system.words(cell, directory, "fill")) if "rewrite" in cell.parameters else None
         if fill is not None and fill["status"] != "ok":
@@ -298,11 +300,16 @@ class Runner:
             "transfer_bytes": limit.transfer,
         }
 
-    def _run(self, words, own, mpi, ranks, directory, number, reader=None):
-        """What records of both kinds have in common. reader: of the output, else a kernel's."""
+    def _run(self, words, own, mpi, ranks, directory, number, reader=None, watched=tuple):
+        """What records of both kinds have in common. reader: of the output, else a kernel's.
+        watched: returns directories whose files in memory count."""
         started = store.now()
+
+        def in_memory():
+            return memory.in_memory([self.memory, *watched()])
+
         outcome = launch.run(
-            words, self._environment(mpi, own), directory, self.matrix["timeout_s"]
+            words, self._environment(mpi, own), directory, self.matrix["timeout_s"], in_memory
         )
         try:
             output = (reader or kernel_output)(outcome.output, outcome.errors)

@@ -173,6 +173,15 @@ class System:
         return next((memory.bytes_of(pathlib.Path(pool["path"]))
                      for pool in pools if pool["name"] == name), 0)
 
+    def watched(self):
+        """Directories and files that a command's files and its own pool lie in."""
+        found = [self.scratch]
+        if self.cairn == "fresh" and self.pools is not None:
+            found.append(self.pools)
+        if self.cairn == "fresh" and self.on_each_node:
+            found += self.pool_directory.glob(f"cairn-{os.geteuid()}*/{self.pool_name}*")
+        return found
+
     def remove(self):
         if self.cairn and self.scratch is not None:
             self.remove_pool()
