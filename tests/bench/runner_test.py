@@ -81,6 +81,8 @@ class Runner(BenchCase):
         run, results, end = self.results()
         cells = len(MPIS) * 2 * 4 + 3
         self.assertEqual((cells, "complete"), (run["cells"], end["reason"]))
+        for system in run["systems"].values():
+            self.assertRegex(system["mpi_version"], r"\d\.\d", "an MPI without its version")
         self.assertEqual(2 * cells, len(results))
         self.assertEqual({"ok"}, {each["status"] for each in results})
         self.assertTrue(

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import platform
+import re
 
 from . import installation, space
 
@@ -68,8 +69,13 @@ def mount(directory):
 
 
 def mpi_version(mpi):
+    """mpirun (Open MPI) 4.1.4, MPICH 4.0.2"""
     launcher = installation.launcher(mpi)
-    return installation.first_line([launcher, "--version"]) if launcher else mpi
+    if not launcher:
+        return mpi
+    told = installation.first_line([launcher, "--version"], lines=3)
+    of_hydra = re.search(r"^\s*Version:\s*(\S+)", told, re.M)  # behind a line without a number
+    return f"MPICH {of_hydra.group(1)}" if of_hydra else told.split("\n")[0]
 
 
 def describe(system):
