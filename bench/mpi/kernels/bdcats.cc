@@ -31,8 +31,8 @@ struct Options {
 int variable_argument(const char* option, const std::string& name, Kind kind) {
   const int variable = find_variable(name);
   if (variable < 0 || particle_variables()[static_cast<size_t>(variable)].kind != kind)
-    usage_error(std::string(option) + ": no such variable '" + name + "': expected " +
-                (kind == Kind::real ? "/Step#0/x, y, z, px, py or pz" : "/Step#0/id1 or id2"));
+    mistake(std::string(option) + ": no such variable '" + name + "': expected " +
+            (kind == Kind::real ? "/Step#0/x, y, z, px, py or pz" : "/Step#0/id1 or id2"));
   return variable;
 }
 
@@ -69,8 +69,10 @@ Options parse(int argc, char** argv) {
   });
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   side_arguments(&arguments, &options.sides);
-  arguments.parse(argc, argv);
-  if (options.sides.write_only && options.make == 0) usage_error("--write-only: needs --make");
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (options.sides.write_only && options.make == 0) mistakes->add("--write-only: needs --make");
+    check_particles_fit("--make", options.access, options.make, mistakes);
+  });
   if (options.variables.empty())
     for (const char* name : {"x", "y", "z", "px", "py", "pz"})
       options.variables.push_back(find_variable(name));

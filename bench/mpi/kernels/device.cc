@@ -42,8 +42,8 @@ Options parse(int argc, char** argv) {
   Arguments arguments(description, &options.common);
   options.pieces.take_sizes(&arguments);
   arguments.path_operand("FILE", "the file", &options.path).needed();
-  arguments.parse(argc, argv);
-  options.pieces.settle(alignment);
+  arguments.parse(argc, argv,
+                  [&](Mistakes* mistakes) { options.pieces.settle(mistakes, alignment); });
   return options;
 }
 

@@ -90,7 +90,7 @@ Options parse(int argc, char** argv) {
   Options options;
   Arguments arguments(description, &options.common);
   arguments.path_operand("DIRECTORY", "its files must be readable", &options.path).needed();
-  arguments.parse(argc, argv);
+  arguments.parse(argc, argv, [](Mistakes*) {});
   return options;
 }
 

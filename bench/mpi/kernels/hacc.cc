@@ -72,7 +72,19 @@ Options parse(int argc, char** argv) {
       .as("particles", int64_t{1} << 20)
       .grows();
   arguments.path_operand("PATH", "the files, PATH-Part...", &options.path).needed().in_run("hacc");
-  arguments.parse(argc, argv);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    // A file of a petabyte is enough, and leaves room for the header.
+    constexpr int64_t most = (int64_t{1} << 50) / hacc_record_bytes;
+    if (options.particles > most / (options.file_per_rank ? 1 : job().ranks))
+      mistakes->add("PARTICLES: " + std::to_string(options.particles) +
+                    " is too large: a file would have more than 1 PiB");
+    else
+      check_call("PARTICLES", options.api, options.particles * 8, mistakes);
+    if (int64_t{job().ranks} > (hacc_header_bytes / 8 - hacc_header_words) / 2 &&
+        !options.file_per_rank)
+      mistakes->add("the header of a shared file has no room for " + std::to_string(job().ranks) +
+                    " ranks: expected -F");
+  });
   return options;
 }
 

@@ -46,8 +46,7 @@ Options parse(int argc, char** argv) {
   arguments.flag("--local", "each node has a file of its own under this name, removed when mapped",
                  &options.local);
   arguments.path_operand("FILE", "the file", &options.path).needed();
-  arguments.parse(argc, argv);
-  options.pieces.settle(8);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) { options.pieces.settle(mistakes, 8); });
   return options;
 }
 

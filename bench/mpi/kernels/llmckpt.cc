@@ -33,17 +33,22 @@ struct Options {
 };
 
 // A rank's share, in whole transfers.
-void set_share(Options* options) {
+void set_share(Options* options, Mistakes* mistakes) {
   constexpr int64_t word = 8;
+  constexpr double most_share = 1e18;
   const auto all = static_cast<double>(llm_model(options->model).parameters() *
                                        (llm_model_bytes + llm_optimizer_bytes));
   const double share = all * options->scale / job().ranks;
-  if (share < word) usage_error("--scale: too small: a rank's share is less than 8 bytes");
+  if (share < word || share > most_share) {
+    mistakes->add("--scale: too " + std::string(share < word ? "small" : "large") +
+                  ": a rank's share would be " + std::to_string(share) + " bytes");
+    return;
+  }
   auto bytes = static_cast<int64_t>(share);
   options->region.transfer = std::min(options->region.transfer, bytes / word * word);
   if (options->region.transfer > 0) bytes -= bytes % options->region.transfer;
   options->region.bytes = bytes;
-  options->region.check_sizes();
+  options->region.check_sizes(mistakes);
 }
 
 // A formula of the bytes of a checkpoint.
@@ -91,8 +96,7 @@ Options parse(int argc, char** argv) {
       .needed()
       .in_run("llm");
   side_arguments(&arguments, &options.sides);
-  arguments.parse(argc, argv);
-  set_share(&options);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) { set_share(&options, mistakes); });
   return options;
 }
 

@@ -79,10 +79,12 @@ Options parse(int argc, char** argv) {
       .as("way");
   arguments.path("-o", "FILE", "the checkpoint", &options.path).needed().in_run("loop");
   side_arguments(&arguments, &options.sides);
-  arguments.parse(argc, argv);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (options.collective && options.api != Api::mpiio) mistakes->add("-c: needs -a MPIIO");
+    options.region.check_sizes(mistakes);
+    check_call("-t", options.api, options.region.transfer, mistakes);
+  });
   options.way = way_argument(options.way_name);
-  if (options.collective && options.api != Api::mpiio) usage_error("-c: needs -a MPIIO");
-  options.region.check_sizes();
   return options;
 }
 

@@ -23,6 +23,8 @@
 namespace kernels {
 namespace {
 
+constexpr int64_t most_bytes = 2147479552;  // that Linux writes in one call
+
 struct Options {
   Common common;
   std::string directory;
@@ -70,11 +72,17 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   arguments.flag("-F", "files only: always so", &always);
   arguments.flag("-L", "files at the leaves: always so", &always);
-  arguments.parse(argc, argv);
-  if (options.read_bytes > options.write_bytes)
-    usage_error("-e: invalid size " + std::to_string(options.read_bytes) + ": expected at most -w");
-  if (options.common.corrupt >= 0 && options.write_bytes == 0)
-    usage_error("--corrupt: the files are empty; give them bytes with -w");
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (options.read_bytes > options.write_bytes)
+      mistakes->add("-e: invalid size " + std::to_string(options.read_bytes) +
+                    ": expected at most -w, " + std::to_string(options.write_bytes));
+    if (options.common.corrupt >= 0 && options.write_bytes == 0)
+      mistakes->add("--corrupt: the files are empty; give them bytes with -w");
+    if (options.write_bytes > most_bytes)
+      mistakes->add("-w: invalid size " + std::to_string(options.write_bytes) +
+                    ": expected at most " + std::to_string(most_bytes) + ", as for one call");
+    check_file_size("-n, -w", {options.files, options.write_bytes + 1, job().ranks}, mistakes);
+  });
   return options;
 }
 

@@ -41,8 +41,9 @@ Options parse(int argc, char** argv) {
   options.pieces.take_passes(&arguments);
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   arguments.flag("--messages", "no one-sided reads", &options.messages);
-  arguments.parse(argc, argv);
-  options.pieces.settle(8, 1 << 30);  // a count of MPI is an int
+  constexpr int64_t most = 1 << 30;  // a count of MPI is an int
+  arguments.parse(argc, argv,
+                  [&](Mistakes* mistakes) { options.pieces.settle(mistakes, 8, most); });
   return options;
 }
 

@@ -26,6 +26,8 @@
 namespace kernels {
 namespace {
 
+constexpr int64_t most_levels = 4096;  // a petabyte
+
 struct Options {
   Common common;
   Sides sides;
@@ -82,9 +84,16 @@ Options parse(int argc, char** argv) {
       .needed()
       .in_run("palm");
   side_arguments(&arguments, &options.sides);
-  arguments.parse(argc, argv);
-  if (options.back_end == "cairn" && options.common.corrupt >= 0)
-    usage_error("--corrupt: a version of cairn has no file of its own: choose another --back-end");
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (options.back_end == "cairn" && options.common.corrupt >= 0)
+      mistakes->add(
+          "--corrupt: a version of cairn has no file of its own: choose another --back-end");
+    if (options.back_end == "hdf5" && !have_hdf5())
+      mistakes->add("--back-end: hdf5: this build has no parallel HDF5");
+    if (options.levels > most_levels)
+      mistakes->add("-s: invalid number " + std::to_string(options.levels) + ": expected at most " +
+                    std::to_string(most_levels));
+  });
   return options;
 }
 
@@ -131,8 +140,6 @@ class Palm {
     if (name == "mpi-io") back_end_ = palm::mpi_io(options_.directory);
     if (name == "stream") back_end_ = palm::stream_files(options_.directory, false);
     if (name == "hdf5") back_end_ = palm::parallel_hdf5(options_.directory);
-    if (name == "hdf5" && back_end_ == nullptr)
-      usage_error("--back-end: hdf5: this build has no parallel HDF5");
     if (name == "cairn") {
       if (std::getenv("CAIRN_POOL") == nullptr && !pool_)
         pool_.emplace(options_.directory + "/pool", 4 * model_->global_bytes(), is_new,

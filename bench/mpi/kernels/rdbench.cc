@@ -6,6 +6,8 @@
 // --restart reads a file on any number of ranks. It computes the steps again to verify it: the
 // result does not depend on the split.
 #include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -20,12 +22,19 @@
 namespace kernels {
 namespace {
 
+// Restart holds what the name of a file says of it.
+struct Restart {
+  Split writers;
+  int64_t step = 0;
+};
+
 struct Options {
   Common common;
   RdbenchAccess access;
   std::string type_name = "view";
   std::string prefix = path_argument("o_");
   std::string restart;
+  Restart from;  // what `restart` says
   Split split{128, 0, 0};
   int64_t steps = 20000;
   int64_t interval = 200;
@@ -36,20 +45,57 @@ IoType type_argument(const std::string& text) {
   return text == "chunk" ? IoType::chunk : IoType::view;
 }
 
-void complete(Split* split) {
-  int blocks[] = {split->rows, split->columns};
-  if ((blocks[0] > 0 && job().ranks % blocks[0] != 0) ||
-      (blocks[1] > 0 && job().ranks % blocks[1] != 0))
-    usage_error("--xnp, --ynp: the number of ranks is not a multiple");
-  MPI_Dims_create(job().ranks, 2, blocks);
-  split->rows = blocks[0];
-  split->columns = blocks[1];
-  if (split->rows * split->columns != job().ranks)
-    usage_error("--xnp, --ynp: their product is not the number of ranks");
-  if (split->length % split->rows != 0 || split->length % split->columns != 0)
-    usage_error("-L: invalid length " + std::to_string(split->length) +
-                ": expected a multiple of " + std::to_string(split->columns) + " and " +
-                std::to_string(split->rows));
+// The most even grid of so many ranks, as MPI_Dims_create makes it.
+void split_evenly(int ranks, Split* split) {
+  int fewer = static_cast<int>(std::sqrt(ranks));
+  while (ranks % fewer != 0) --fewer;
+  split->columns = fewer;
+  split->rows = ranks / fewer;
+}
+
+void complete(Split* split, Mistakes* mistakes) {
+  const int ranks = job().ranks;
+  for (const int given : {split->columns, split->rows})
+    if (given > 0 && ranks % given != 0) {
+      mistakes->add("--xnp, --ynp: the number of ranks, " + std::to_string(ranks) +
+                    ", is not a multiple of " + std::to_string(given));
+      return;
+    }
+  if (split->columns == 0 && split->rows == 0)
+    split_evenly(ranks, split);
+  else if (split->columns == 0)
+    split->columns = ranks / split->rows;
+  else if (split->rows == 0)
+    split->rows = ranks / split->columns;
+  if (split->rows * split->columns != ranks)
+    mistakes->add("--xnp, --ynp: their product is not the number of ranks, " +
+                  std::to_string(ranks));
+  else if (split->length % split->rows != 0 || split->length % split->columns != 0)
+    mistakes->add("-L: invalid length " + std::to_string(split->length) +
+                  ": expected a multiple of " + std::to_string(split->columns) + " and " +
+                  std::to_string(split->rows));
+  else if (split->length > INT_MAX || split->width() * split->height() > INT_MAX)
+    mistakes->add("-L: invalid length " + std::to_string(split->length) +
+                  ": a block would have 2^31 points or more");
+}
+
+// Any split may have written the file to restart from: its name tells which.
+void parse_name(const std::string& path, int64_t length, Restart* restart, Mistakes* mistakes) {
+  static const std::regex form("(\\d{1,9})x\\d+-(\\d{1,9})x(\\d{1,9})-(\\d{1,9})\\.bin$");
+  std::smatch found;
+  if (!std::regex_search(path, found, form)) {
+    mistakes->add("--restart: not a name of rdbench: " + path + ": expected ...LxL-WxH-STEP.bin");
+    return;
+  }
+  const auto number = [&](size_t group) { return std::stoll(found[group].str()); };
+  const int64_t of_file = number(1), width = number(2), height = number(3);
+  if (of_file != length)
+    mistakes->add("-L: the file's square has the length " + std::to_string(of_file));
+  else if (width < 1 || height < 1 || length % width != 0 || length % height != 0)
+    mistakes->add("--restart: blocks that do not fill the square: " + path);
+  else
+    *restart = {{length, static_cast<int>(length / width), static_cast<int>(length / height)},
+                number(4)};
 }
 
 const Description description = {
@@ -66,7 +112,6 @@ const Description description = {
 
 Options parse(int argc, char** argv) {
   Options options;
-  int64_t columns = 0, rows = 0;
   Arguments arguments(description, &options.common);
   arguments.flag("-c", "collective calls", &options.access.collective).as("collective");
   Option& no_sync =
@@ -86,17 +131,20 @@ Options parse(int argc, char** argv) {
               {"view", "manual", "chunk"}, &options.type_name)
       .as("iotype");
   arguments.path("-o", "PREFIX", "files PREFIXLxL-WxH-STEP.bin", &options.prefix).in_run("o_");
-  arguments.count("--xnp", "N", "blocks along x; default as MPI_Dims_create splits", &columns)
+  arguments
+      .count("--xnp", "N", "blocks along x; default as MPI_Dims_create splits",
+             &options.split.columns)
       .standard = {};
-  arguments.count("--ynp", "N", "blocks along y", &rows).standard = {};
+  arguments.count("--ynp", "N", "blocks along y", &options.split.rows).standard = {};
   arguments.path("--restart", "FILE", "read FILE, which any number of ranks wrote, and verify it",
                  &options.restart);
-  arguments.parse(argc, argv);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    complete(&options.split, mistakes);
+    if (!options.restart.empty())
+      parse_name(options.restart, options.split.length, &options.from, mistakes);
+  });
   options.access.type = type_argument(options.type_name);
-  options.split.columns = static_cast<int>(columns);
-  options.split.rows = static_cast<int>(rows);
   options.access.hints = options.common.hints;
-  complete(&options.split);
   return options;
 }
 
@@ -127,24 +175,20 @@ class Rdbench {
     return report_;
   }
 
-  // Any split may have written the file: its name tells which.
   Report& restart() {
-    Split writers = options_.split;
-    int64_t step = 0;
-    parse_name(&writers, &step);
     std::vector<double> block;
     RdbenchFile file(options_.access);
     Stopwatch watch;
     file.open(options_.restart, false);
     watch.lap("open");
-    file.read_other(writers, options_.split, &block);
+    file.read_other(options_.from.writers, options_.split, &block);
     watch.lap("transfer");
     report_.hints = file.hints();
     file.close();
     watch.lap("close");
     add("read", watch.stop(), 1);
     if (!options_.common.check) return report_;
-    for (int64_t i = 0; i < step; ++i) advance();
+    for (int64_t i = 0; i < options_.from.step; ++i) advance();
     Check found;
     compare(own_block(), block, options_.restart, &found);
     found.gather();
@@ -165,25 +209,6 @@ class Rdbench {
                   static_cast<long long>(options_.split.width()),
                   static_cast<long long>(options_.split.height()), static_cast<long long>(step));
     return options_.prefix + name;
-  }
-
-  void parse_name(Split* writers, int64_t* step) const {
-    static const std::regex form("(\\d{1,9})x\\d+-(\\d{1,9})x(\\d{1,9})-(\\d{1,9})\\.bin$");
-    std::smatch found;
-    if (!std::regex_search(options_.restart, found, form))
-      usage_error("--restart: not a name of rdbench: " + options_.restart +
-                  ": expected ...LxL-WxH-STEP.bin");
-    const auto number = [&](size_t group) {
-      return count_argument("--restart", found[group].str());
-    };
-    const int64_t length = number(1), width = number(2), height = number(3);
-    if (length != options_.split.length)
-      usage_error("-L: the file's square has the length " + std::to_string(length));
-    if (width < 1 || height < 1 || length % width != 0 || length % height != 0)
-      usage_error("--restart: blocks that do not fill the square: " + options_.restart);
-    writers->columns = static_cast<int>(length / width);
-    writers->rows = static_cast<int>(length / height);
-    *step = number(4);
   }
 
   void advance() {

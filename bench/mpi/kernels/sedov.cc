@@ -63,6 +63,23 @@ const Description description = {
               .call = ""},
 };
 
+constexpr int64_t most_elements = 10000;  // along an edge: 88 TB
+
+void check(const Options& options, Mistakes* mistakes) {
+  if (options.size > most_elements)
+    mistakes->add("-s: invalid number " + std::to_string(options.size) + ": expected at most " +
+                  std::to_string(most_elements));
+  else if (sedov::decompose(options.size, job().ranks).ranks[0] == 0)
+    mistakes->add("-s: " + std::to_string(options.size) + " elements cannot be divided among " +
+                  std::to_string(job().ranks) + " ranks");
+  for (const sedov::KnownWay& way : options.ways)
+    if (needs_pmem(way) && !sedov::has_pmem())
+      mistakes->add(std::string("--way: ") + way.name + ": this build has no libpmem");
+  if (options.common.corrupt >= 0 && options.ways.size() == 1 &&
+      std::strcmp(options.ways[0].name, "cairn") == 0)
+    mistakes->add("--corrupt: a version of cairn has no file of its own: choose another --way");
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   std::string last_way;
@@ -88,19 +105,10 @@ Options parse(int argc, char** argv) {
   arguments.flag("--whole-mapping",
                  "persist and drain flush the variable's whole mapping for each element",
                  &options.place.whole_mapping);
-  arguments.parse(argc, argv);
-  if (sedov::decompose(options.size, job().ranks).ranks[0] == 0)
-    usage_error("-s: " + std::to_string(options.size) + " elements cannot be divided among " +
-                std::to_string(job().ranks) + " ranks");
-  for (const sedov::KnownWay& way : options.ways)
-    if (needs_pmem(way) && !sedov::has_pmem())
-      usage_error(std::string("--way: ") + way.name + ": this build has no libpmem");
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) { check(options, mistakes); });
   if (options.ways.empty())
     for (const sedov::KnownWay& way : sedov::known_ways())
       if (!needs_pmem(way) || sedov::has_pmem()) options.ways.push_back(way);
-  if (options.common.corrupt >= 0 && options.ways.size() == 1 &&
-      std::strcmp(options.ways[0].name, "cairn") == 0)
-    usage_error("--corrupt: a version of cairn has no file of its own: choose another --way");
   options.place.keep = options.common.keep;
   return options;
 }

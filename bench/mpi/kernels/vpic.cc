@@ -1,6 +1,7 @@
 // vpic: VPIC-IO's checkpoint: all ranks write eight variables of one shared file, through
 // parallel HDF5 or MPI-IO.
 //   vpic [options] FILE [MEBIPARTICLES]
+#include <algorithm>
 #include <cstdio>
 
 #include "common/arguments.h"
@@ -34,6 +35,7 @@ const Description description = {
 Options parse(int argc, char** argv) {
   Options options;
   int64_t mebi = 32;
+  constexpr int64_t most_mebi = INT64_MAX >> 20;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
   Arguments arguments(description, &options.common);
   particle_arguments(&arguments, &options.access);
@@ -48,8 +50,11 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   arguments.path_operand("FILE", "the file", &options.path).needed().in_run("vpic");
   arguments.count_operand("M", "M * 1048576 particles of each rank", &mebi, 1);
-  arguments.parse(argc, argv);
-  if (options.particles == 0) options.particles = mebi << 20;
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    const char* const given = options.particles == 0 ? "M" : "--particles";
+    if (options.particles == 0) options.particles = std::min(mebi, most_mebi) << 20;
+    check_particles_fit(given, options.access, options.particles, mistakes);
+  });
   options.access.hints = options.common.hints;
   return options;
 }

@@ -27,7 +27,7 @@ Format format_argument(const std::string& text) {
 void take_hint(const std::string& text, Hints* hints) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos)
-    usage_error("--hint: invalid hint '" + text + "': expected KEY=VALUE");
+    mistake("--hint: invalid hint '" + text + "': expected KEY=VALUE");
   (*hints)[text.substr(0, equals)] = text.substr(equals + 1);
 }
 
@@ -37,7 +37,7 @@ int64_t number(const std::string& option, const std::string& text, std::string* 
   errno = 0;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || errno != 0 || value < 0)
-    usage_error(option + ": invalid number '" + text + "'");
+    mistake(option + ": invalid number '" + text + "'");
   *rest = end;
   return value;
 }
@@ -46,7 +46,7 @@ double factor_argument(const std::string& option, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || *end != '\0' || !(value > 0) || !std::isfinite(value))
-    usage_error(option + ": invalid factor '" + text + "': expected a number above 0");
+    mistake(option + ": invalid factor '" + text + "': expected a number above 0");
   return value;
 }
 
@@ -59,16 +59,10 @@ double factor_argument(const std::string& option, const std::string& text) {
   std::exit(0);
 }
 
-// "a, b or c"
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  size_t left = words.size();
-  for (const std::string& word : words) {
-    text += word;
-    --left;
-    text += left > 1 ? ", " : left == 1 ? " or " : "";
-  }
-  return text;
+// How an unknown option is named: a letter may stand in a group of them.
+std::string unknown_option(const std::string& word) {
+  if (optopt != 0 && !word.starts_with("--")) return std::string("-") + static_cast<char>(optopt);
+  return word;
 }
 
 std::string lower_case(std::string text) {
@@ -78,7 +72,7 @@ std::string lower_case(std::string text) {
 
 [[noreturn]] void unknown(const std::string& option, const std::string& what,
                           const std::string& text, const std::vector<std::string>& known) {
-  usage_error(option + ": unknown " + what + " '" + text + "': expected " + listed(known));
+  mistake(option + ": unknown " + what + " '" + text + "': expected " + listed(known));
 }
 
 }  // namespace
@@ -103,6 +97,15 @@ void Arguments::add_common() {
   size("--corrupt", "flip one bit at this offset of a written file: the check must find it",
        &common_->corrupt)
       .standard = {};
+  flag("--check-only",
+       "check the options as for --ranks N on --nodes N, write nothing, and exit: needs no mpirun",
+       &check_only_);
+  count("--ranks", "N", "with --check-only: ranks of the job; default 1", &assumed_ranks_, 1)
+      .standard = {};
+  count("--nodes", "N",
+        "with --check-only: nodes of the job; by default what depends on them is not checked",
+        &assumed_nodes_, 1)
+      .standard = {};
 }
 
 Option& Arguments::flag(const char* name, const char* help, bool* to, bool becomes) {
@@ -122,7 +125,7 @@ Option& Arguments::count(const char* name, const char* value, const char* help, 
                          int64_t least) {
   Option& option = add(name, value, help, Option::Kind::count, [=](const std::string& text) {
     const int64_t found = count_argument(name, text, least);
-    if (found > INT_MAX) usage_error(std::string(name) + ": number '" + text + "' is too large");
+    if (found > INT_MAX) mistake(std::string(name) + ": number '" + text + "' is too large");
     *to = static_cast<int>(found);
   });
   option.least = least;
@@ -170,7 +173,7 @@ Option& Arguments::api(const char* help, std::initializer_list<Api> known, Api* 
     for (const Api api : apis) {
       if (text != api_name(api)) continue;
       if (api == Api::hdf5 && !have_hdf5())
-        usage_error(
+        mistake(
             "-a: this build has no parallel HDF5; install libhdf5-openmpi-dev and "
             "libhdf5-mpich-dev and build again, or use another API");
       *to = api;
@@ -198,21 +201,40 @@ Option& Arguments::path_operand(const char* name, const char* help, std::string*
   return option;
 }
 
-void Arguments::parse(int argc, char** argv) {
+void Arguments::check(Geometry check) { checks_.push_back(std::move(check)); }
+
+void Arguments::parse(int argc, char** argv, const Geometry& geometry) {
   add_common();
   if (job().describes) show(json_text(job().kernel, description_, options_));
-  std::set<const Option*> given;
-  take_options(argc, argv, &given);
-  take_operands({argv + optind, argv + argc});
+  Mistakes mistakes;
+  take_words(argc, argv, &mistakes);
   common_->format = format_argument(format_);
-  for (const Option& one : options_)
-    if (one.is_needed && !one.is_operand && given.count(&one) == 0)
-      usage_error(one.name + ": missing " + lower_case(one.value) + "; --help shows the usage");
+  if (job().checks_only) assume_job(assumed_ranks_, assumed_nodes_);
+  if (!check_only_ && (assumed_ranks_ > 0 || assumed_nodes_ > 0))
+    mistakes.add("--ranks, --nodes: need --check-only: the launcher starts the ranks");
+  // Values are judged together once each of them is right.
+  if (mistakes.empty()) {
+    for (const Geometry& check : checks_) check(&mistakes);
+    geometry(&mistakes);
+  }
+  if (!mistakes.empty()) usage_error(mistakes);
+  if (check_only_ || job().checks_only) show("");
 }
 
-void Arguments::take_options(int argc, char** argv, std::set<const Option*>* given) const {
+void Arguments::take_words(int argc, char** argv, Mistakes* mistakes) const {
+  std::set<const Option*> given;
+  const bool are_known = take_options(argc, argv, &given, mistakes);
+  // The value of an unknown option looks like an operand.
+  if (are_known) take_operands({argv + optind, argv + argc}, mistakes);
+  for (const Option& one : options_)
+    if (one.is_needed && !one.is_operand && given.count(&one) == 0)
+      mistakes->add(one.name + ": missing " + lower_case(one.value) + "; --help shows the usage");
+}
+
+bool Arguments::take_options(int argc, char** argv, std::set<const Option*>* given,
+                             Mistakes* mistakes) const {
   constexpr int first_long = 1000;  // beyond every letter
-  std::string letters = "h";
+  std::string letters = ":h";       // ':' tells a missing value from an unknown option
   std::vector<option> words = {{"help", no_argument, nullptr, 'h'}};
   std::map<int, const Option*> by_code;
   for (size_t i = 0; i < options_.size(); ++i) {
@@ -231,30 +253,45 @@ void Arguments::take_options(int argc, char** argv, std::set<const Option*>* giv
   }
   words.push_back({nullptr, 0, nullptr, 0});
   opterr = 0;
+  bool are_known = true;
   for (int code = 0;
        (code = getopt_long(argc, argv, letters.c_str(), words.data(), nullptr)) != -1;) {
     if (code == 'h') show(help_text(job().kernel, description_, options_));
-    const auto found = by_code.find(code);
-    if (found == by_code.end())
-      usage_error(std::string("unknown option or missing value: ") + argv[optind - 1] +
-                  "; --help lists the options");
-    found->second->take(optarg == nullptr ? "" : optarg);
-    given->insert(found->second);
+    const auto found = by_code.find(code == ':' ? optopt : code);
+    if (found == by_code.end()) {
+      mistakes->add("unknown option " + unknown_option(argv[optind - 1]) +
+                    "; --help lists the options");
+      are_known = false;
+    } else if (code == ':') {
+      mistakes->add(found->second->name + ": missing " + lower_case(found->second->value));
+    } else {
+      take(*found->second, optarg == nullptr ? "" : optarg, mistakes);
+    }
+    if (found != by_code.end()) given->insert(found->second);
+  }
+  return are_known;
+}
+
+void Arguments::take(const Option& option, const std::string& value, Mistakes* mistakes) {
+  try {
+    option.take(value);
+  } catch (const Mistake& wrong) {
+    mistakes->add(wrong.text);
   }
 }
 
-void Arguments::take_operands(const std::vector<std::string>& words) const {
+void Arguments::take_operands(const std::vector<std::string>& words, Mistakes* mistakes) const {
   size_t taken = 0;
   for (const Option& one : options_) {
     if (!one.is_operand) continue;
-    if (taken == words.size()) {
-      if (!one.is_needed) break;
-      usage_error("expected " + operands_in_words() + "; --help shows the usage");
+    if (taken < words.size()) {
+      take(one, words[taken++], mistakes);
+    } else if (one.is_needed) {
+      mistakes->add("expected " + operands_in_words() + "; --help shows the usage");
+      return;
     }
-    one.take(words[taken++]);
   }
-  if (taken == words.size()) return;
-  usage_error("one argument too many: " + words[taken]);
+  if (taken < words.size()) mistakes->add("one argument too many: " + words[taken]);
 }
 
 // "PARTICLES and PATH"
@@ -276,8 +313,8 @@ int64_t size_argument(const std::string& option, const std::string& text) {
   else if (unit == "g" || unit == "G")
     shift = 30;
   else if (!unit.empty())
-    usage_error(option + ": invalid size '" + text + "': expected 4096, 4k, 1m or 2g");
-  if (value > INT64_MAX >> shift) usage_error(option + ": size '" + text + "' is too large");
+    mistake(option + ": invalid size '" + text + "': expected 4096, 4k, 1m or 2g");
+  if (value > INT64_MAX >> shift) mistake(option + ": size '" + text + "' is too large");
   return value << shift;
 }
 
@@ -285,8 +322,8 @@ int64_t count_argument(const std::string& option, const std::string& text, int64
   std::string rest;
   const int64_t value = number(option, text, &rest);
   if (!rest.empty() || value < least)
-    usage_error(option + ": invalid number '" + text + "': expected an integer from " +
-                std::to_string(least));
+    mistake(option + ": invalid number '" + text + "': expected an integer from " +
+            std::to_string(least));
   return value;
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/api.h"
 #include "common/description.h"
+#include "common/mistakes.h"
 
 namespace kernels {
 
@@ -52,24 +53,39 @@ class Arguments {
   Option& count_operand(const char* name, const char* help, int64_t* to, int64_t least = 0);
   Option& path_operand(const char* name, const char* help, std::string* to);
 
-  // Takes the words of the command line. Ends the job with a usage error, or after --help and
-  // --describe.
-  void parse(int argc, char** argv);
+  // Judges what depends on several options, or on the number of ranks. job() has it, with
+  // --check-only too, but nothing else of MPI may be used. Values that others depend on are
+  // completed here.
+  using Geometry = std::function<void(Mistakes* mistakes)>;
+  // Adds one for a group of options.
+  void check(Geometry check);
+
+  // Takes the words of the command line; then `geometry` judges them together. Ends the job with a
+  // usage error that names every mistake, or after --help, --describe and --check-only.
+  void parse(int argc, char** argv, const Geometry& geometry);
 
  private:
   Option& add(const char* name, const char* value, const char* help, Option::Kind kind, Take take);
   void add_common();
-  void take_options(int argc, char** argv, std::set<const Option*>* given) const;
-  void take_operands(const std::vector<std::string>& words) const;
+  void take_words(int argc, char** argv, Mistakes* mistakes) const;
+  // Returns whether all options are known.
+  bool take_options(int argc, char** argv, std::set<const Option*>* given,
+                    Mistakes* mistakes) const;
+  void take_operands(const std::vector<std::string>& words, Mistakes* mistakes) const;
+  static void take(const Option& option, const std::string& value, Mistakes* mistakes);
   [[nodiscard]] std::string operands_in_words() const;
 
   Description description_;
   Common* common_;
   std::string format_ = "original";
+  bool check_only_ = false;
+  int assumed_ranks_ = 0;
+  int assumed_nodes_ = 0;
+  std::vector<Geometry> checks_;
   std::deque<Option> options_;  // references to its elements stay valid
 };
 
-// 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. A usage error names `option` otherwise.
+// 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. Otherwise a mistake that names `option`.
 int64_t size_argument(const std::string& option, const std::string& text);
 int64_t count_argument(const std::string& option, const std::string& text, int64_t least = 0);
 

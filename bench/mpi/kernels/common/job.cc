@@ -50,8 +50,9 @@ const Job& start_job(const char* kernel, int* argc, char*** argv) {
   for (int i = 1; i < *argc; ++i) {
     the_job.command += std::string(" ") + (*argv)[i];
     the_job.describes = the_job.describes || std::strcmp((*argv)[i], "--describe") == 0;
+    the_job.checks_only = the_job.checks_only || std::strcmp((*argv)[i], "--check-only") == 0;
   }
-  if (the_job.describes) return the_job;
+  if (the_job.describes || the_job.checks_only) return the_job;
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &the_job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &the_job.ranks);
@@ -74,10 +75,20 @@ void must(int code, const std::string& object, const std::string& what) {
   if (code != MPI_SUCCESS) fail(object, what + " failed: " + bench::error_text(code));
 }
 
-void usage_error(const std::string& text) {
-  if (the_job.rank == 0) std::fprintf(stderr, "%s: %s\n", the_job.kernel.c_str(), text.c_str());
-  MPI_Finalize();
+void usage_error(const Mistakes& mistakes) {
+  if (the_job.rank == 0)
+    for (const std::string& text : mistakes.texts())
+      std::fprintf(stderr, "%s: %s\n", the_job.kernel.c_str(), text.c_str());
+  int is_running = 0;
+  MPI_Initialized(&is_running);
+  if (is_running != 0) MPI_Finalize();
   std::exit(exit_usage);
+}
+
+void assume_job(int ranks, int nodes) {
+  the_job.ranks = ranks == 0 ? 1 : ranks;
+  the_job.nodes = nodes;
+  the_job.ranks_per_node = nodes == 0 ? the_job.ranks : (the_job.ranks + nodes - 1) / nodes;
 }
 
 double wall_clock() {

@@ -5,17 +5,20 @@
 
 #include <string>
 
+#include "common/mistakes.h"
+
 namespace kernels {
 
 constexpr int exit_usage = 2;
 constexpr int exit_invalid = 3;  // a check found wrong bytes
 
 struct Job {
-  std::string kernel;      // "ior"
-  bool describes = false;  // --describe was given: MPI is not initialised
+  std::string kernel;        // "ior"
+  bool describes = false;    // --describe was given: MPI is not initialised
+  bool checks_only = false;  // the same for --check-only
   int rank = 0;
   int ranks = 1;
-  int nodes = 1;
+  int nodes = 1;  // 0: --check-only does not know it
   int ranks_per_node = 1;
   int rank_on_node = 0;
   std::string mpi;      // first line of the MPI library's version
@@ -23,8 +26,8 @@ struct Job {
   double started = 0;   // when MPI was initialised, by wall_clock() of rank 0
 };
 
-// Initialises MPI, unless --describe is given. To be called once, before anything else of this
-// folder.
+// Initialises MPI, unless --describe or --check-only is given. To be called once, before anything
+// else of this folder.
 const Job& start_job(const char* kernel, int* argc, char*** argv);
 const Job& job();
 
@@ -33,9 +36,11 @@ const Job& job();
 // The same with the error text of `code`, unless it is MPI_SUCCESS.
 void must(int code, const std::string& object, const std::string& what);
 
-// Rank 0 prints the text; every rank finalizes MPI and exits with exit_usage. All ranks must call
-// it.
-[[noreturn]] void usage_error(const std::string& text);
+// Rank 0 prints the mistakes; every rank finalizes MPI and exits with exit_usage. All ranks must
+// call it.
+[[noreturn]] void usage_error(const Mistakes& mistakes);
+// assume_job() takes the job that is to be, for --check-only. 0: not known.
+void assume_job(int ranks, int nodes);
 
 // Seconds since 1970, as whoever started the job has them, too.
 double wall_clock();

@@ -13,13 +13,20 @@ void side_arguments(Arguments* arguments, Sides* sides) {
   arguments->choice("--readers", "READERS",
                     "whose data a rank reads: same-rank, next-rank or next-node",
                     {"same-rank", "next-rank", "next-node"}, &sides->readers);
+  arguments->check([sides](Mistakes* mistakes) { sides->check(mistakes); });
+}
+
+void Sides::check(Mistakes* mistakes) const {
+  if (readers == "same-rank") return;
+  if (job().ranks == 1)
+    mistakes->add("--readers " + readers + ": this job has one rank only");
+  else if (readers == "next-node" && job().nodes == 1)
+    mistakes->add("--readers next-node: this job has one node only");
 }
 
 int Sides::owner() const {
   if (readers == "same-rank") return job().rank;
-  if (job().ranks == 1) usage_error("--readers " + readers + ": this job has one rank only");
   if (readers == "next-rank") return (job().rank + 1) % job().ranks;
-  if (job().nodes == 1) usage_error("--readers next-node: this job has one node only");
   return partners_of_next_node().source;
 }
 

@@ -15,14 +15,15 @@ struct Sides {
   // Both, if neither or both were asked for.
   [[nodiscard]] bool write() const { return write_only || !read_only; }
   [[nodiscard]] bool read() const { return read_only || !write_only; }
-  // Returns the rank whose data this rank reads. Ends the job if it must be another one, or one of
-  // another node, and there is none. Collective.
+  // A mistake if the data must be those of another rank, or of another node, and there is none.
+  void check(Mistakes* mistakes) const;
+  // Returns the rank whose data this rank reads. Collective.
   [[nodiscard]] int owner() const;
   // The parameter `readers` of a report.
   [[nodiscard]] Parameter parameter() const;
 };
 
-// Adds --write-only, --read-only and --readers.
+// Adds --write-only, --read-only and --readers, with their check.
 void side_arguments(Arguments* arguments, Sides* sides);
 
 }  // namespace kernels

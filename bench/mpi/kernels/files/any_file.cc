@@ -1,3 +1,5 @@
+#include <climits>
+
 #include "files/file.h"
 
 namespace kernels {
@@ -12,6 +14,12 @@ std::unique_ptr<File> any_file(Api api, bool shared, bool collective, const Hint
       return hdf5_file(shared, collective, hints);
   }
   return nullptr;
+}
+
+void check_call(const char* option, Api api, int64_t bytes, Mistakes* mistakes) {
+  if (api == Api::mpiio && bytes > INT_MAX)
+    mistakes->add(std::string(option) + ": too large: one call of MPI-IO would have to move " +
+                  std::to_string(bytes) + " bytes: expected less than 2g");
 }
 
 }  // namespace kernels

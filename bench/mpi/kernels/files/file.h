@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/api.h"
+#include "common/mistakes.h"
 
 namespace kernels {
 
@@ -36,6 +37,9 @@ std::unique_ptr<File> mpi_file(bool shared, bool collective, Hints hints);
 std::unique_ptr<File> hdf5_file(bool shared, bool collective, Hints hints);
 // The one of `api`.
 std::unique_ptr<File> any_file(Api api, bool shared, bool collective, const Hints& hints);
+
+// Adds a mistake if one call of `api` cannot move so many bytes.
+void check_call(const char* option, Api api, int64_t bytes, Mistakes* mistakes);
 
 // Removes a file if it is there.
 void remove_file(const std::string& path);

@@ -13,13 +13,14 @@ std::string path_of_rank(const std::string& base, int rank) {
   return base + suffix;
 }
 
-void RankRegion::check_sizes() const {
+void RankRegion::check_sizes(Mistakes* mistakes) const {
   if (transfer == 0 || transfer % 8 != 0)
-    usage_error("-t: invalid transfer size " + std::to_string(transfer) +
-                ": expected a multiple of 8");
-  if (bytes == 0 || bytes % transfer != 0)
-    usage_error("-b: invalid size " + std::to_string(bytes) +
-                ": expected a multiple of the transfer size");
+    mistakes->add("-t: invalid transfer size " + std::to_string(transfer) +
+                  ": expected a multiple of 8");
+  else if (bytes == 0 || bytes % transfer != 0)
+    mistakes->add("-b: invalid size " + std::to_string(bytes) +
+                  ": expected a multiple of the transfer size, " + std::to_string(transfer));
+  check_file_size("-b", {bytes, file_per_rank ? 1 : job().ranks}, mistakes);
 }
 
 std::string RankRegion::path(const std::string& base, int owner) const {

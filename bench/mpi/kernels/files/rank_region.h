@@ -20,8 +20,8 @@ struct RankRegion {
   [[nodiscard]] int64_t offset(int owner) const { return file_per_rank ? 0 : owner * bytes; }
   [[nodiscard]] std::string path(const std::string& base, int owner) const;
 
-  // A usage error where the sizes do not fit.
-  void check_sizes() const;
+  // Mistakes where the sizes do not fit.
+  void check_sizes(Mistakes* mistakes) const;
 
   // `pattern` must be the writer's; every transfer gets its stamps.
   void write(File& file, int owner, Pattern* pattern) const;

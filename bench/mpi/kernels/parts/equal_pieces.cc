@@ -15,16 +15,16 @@ void EqualPieces::take_passes(Arguments* arguments) {
   arguments->count("-p", "N", "times over the region in each access", &passes, 1);
 }
 
-void EqualPieces::settle(int64_t multiple, int64_t most) {
+void EqualPieces::settle(Mistakes* mistakes, int64_t multiple, int64_t most) {
+  const std::string invalid = "-t: invalid size " + std::to_string(piece) + ": expected ";
   if (piece == 0 || piece % multiple != 0)
-    usage_error("-t: invalid size " + std::to_string(piece) + ": expected a multiple of " +
-                std::to_string(multiple));
-  if (piece > most)
-    usage_error("-t: invalid size " + std::to_string(piece) + ": expected at most " +
-                std::to_string(most));
+    mistakes->add(invalid + "a multiple of " + std::to_string(multiple));
+  else if (piece > most)
+    mistakes->add(invalid + "at most " + std::to_string(most));
   if (block < piece)
-    usage_error("-b: invalid size " + std::to_string(block) + ": expected at least -t");
-  block -= block % piece;
+    mistakes->add("-b: invalid size " + std::to_string(block) + ": expected at least -t");
+  check_file_size("-b", {block, job().ranks}, mistakes);
+  if (piece > 0) block -= block % piece;
 }
 
 Access EqualPieces::access(const char* name, int repetition, const Times& times) const {

@@ -20,8 +20,8 @@ struct EqualPieces {
   void take_sizes(Arguments* arguments);
   // -p
   void take_passes(Arguments* arguments);
-  // A usage error where the sizes do not fit; `most` of a piece. Cuts the block to whole pieces.
-  void settle(int64_t multiple, int64_t most = INT64_MAX);
+  // Mistakes where the sizes do not fit; `most` of a piece. Cuts the block to whole pieces.
+  void settle(Mistakes* mistakes, int64_t multiple, int64_t most = INT64_MAX);
 
   // One access by all ranks.
   [[nodiscard]] Access access(const char* name, int repetition, const Times& times) const;

@@ -9,21 +9,30 @@ void take_setting(const std::string& setting, IorOptions* options) {
   if (setting == "stoneWallingWearOut=1")
     options->wear_out = true;
   else if (setting != "stoneWallingWearOut=0")
-    usage_error("-O: unknown setting '" + setting + "': expected stoneWallingWearOut=1");
+    mistake("-O: unknown setting '" + setting + "': expected stoneWallingWearOut=1");
 }
 
-void check(const IorOptions& options) {
+void check_sizes(const IorOptions& options, Mistakes* mistakes) {
   if (options.transfer == 0 || options.transfer % 8 != 0)
-    usage_error("-t: invalid transfer size " + std::to_string(options.transfer) +
-                ": expected a multiple of 8");
-  if (options.block == 0 || options.block % options.transfer != 0)
-    usage_error("-b: invalid block size " + std::to_string(options.block) +
-                ": expected a multiple of the transfer size");
-  if (options.collective && options.api == Api::posix) usage_error("-c: needs -a MPIIO or HDF5");
+    mistakes->add("-t: invalid transfer size " + std::to_string(options.transfer) +
+                  ": expected a multiple of 8");
+  else if (options.block == 0 || options.block % options.transfer != 0)
+    mistakes->add("-b: invalid block size " + std::to_string(options.block) +
+                  ": expected a multiple of the transfer size, " +
+                  std::to_string(options.transfer));
+  check_call("-t", options.api, options.transfer, mistakes);
+  check_file_size("-b, -s",
+                  {options.block, options.segments, options.file_per_rank ? 1 : job().ranks},
+                  mistakes);
+}
+
+void check(const IorOptions& options, Mistakes* mistakes) {
+  check_sizes(options, mistakes);
+  if (options.collective && options.api == Api::posix) mistakes->add("-c: needs -a MPIIO or HDF5");
   if (options.shift != 0 && options.sides.readers != "same-rank")
-    usage_error("--readers: cannot be used with -C, which also says whose data a rank reads");
+    mistakes->add("--readers: cannot be used with -C, which also says whose data a rank reads");
   if (options.collective && options.stonewall_s > 0)
-    usage_error("-D: cannot be used with -c, whose calls need all ranks");
+    mistakes->add("-D: cannot be used with -c, whose calls need all ranks");
 }
 
 }  // namespace
@@ -83,9 +92,10 @@ IorOptions parse_ior_options(int argc, char** argv) {
   arguments.count("-G", "N", "seed of the data", &options.seed);
   arguments.flag("-k", "--keep", &options.common.keep);
   side_arguments(&arguments, &options.sides);
-  arguments.parse(argc, argv);
-  if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);
-  check(options);
+  arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);
+    check(options, mistakes);
+  });
   return options;
 }
 

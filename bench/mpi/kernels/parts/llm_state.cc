@@ -1,6 +1,6 @@
 #include "parts/llm_state.h"
 
-#include "common/job.h"
+#include "common/mistakes.h"
 
 namespace kernels {
 namespace {
@@ -20,7 +20,7 @@ int64_t LlmModel::parameters() const {
 const LlmModel& llm_model(const std::string& name) {
   for (const LlmModel& model : models)
     if (name == model.name) return model;
-  usage_error("--model: unknown model '" + name + "': expected 8b or 70b");
+  mistake("--model: unknown model '" + name + "': expected 8b or 70b");
 }
 
 }  // namespace kernels

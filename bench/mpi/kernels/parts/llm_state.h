@@ -22,7 +22,7 @@ struct LlmModel {
 constexpr int64_t llm_model_bytes = 2;
 constexpr int64_t llm_optimizer_bytes = 12;
 
-// 8b or 70b; a usage error otherwise.
+// 8b or 70b; a mistake otherwise.
 const LlmModel& llm_model(const std::string& name);
 
 }  // namespace kernels

@@ -1,7 +1,13 @@
 #include "parts/particle_file.h"
 
+#include <algorithm>
+
+#include "common/job.h"
+
 namespace kernels {
 namespace {
+
+constexpr int64_t most_particles = INT64_MAX / value_bytes;
 
 class MpiParticleFile : public ParticleFile {
  public:
@@ -48,6 +54,12 @@ std::unique_ptr<ParticleFile> mpi_particle_file(const ParticleAccess& access) {
 
 std::unique_ptr<ParticleFile> particle_file(const ParticleAccess& access) {
   return access.api == Api::hdf5 ? hdf5_particle_file(access) : mpi_particle_file(access);
+}
+
+void check_particles_fit(const char* option, const ParticleAccess& access, int64_t particles,
+                         Mistakes* mistakes) {
+  check_file_size(option, {particles, particle_bytes, job().ranks}, mistakes);
+  check_call(option, access.api, std::min(particles, most_particles) * value_bytes, mistakes);
 }
 
 void particle_arguments(Arguments* arguments, ParticleAccess* access) {

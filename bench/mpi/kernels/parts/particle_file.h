@@ -38,6 +38,10 @@ std::unique_ptr<ParticleFile> mpi_particle_file(const ParticleAccess& access);
 std::unique_ptr<ParticleFile> hdf5_particle_file(const ParticleAccess& access);
 std::unique_ptr<ParticleFile> particle_file(const ParticleAccess& access);
 
+// Adds a mistake if so many particles of each rank are too many for a file or a call.
+void check_particles_fit(const char* option, const ParticleAccess& access, int64_t particles,
+                         Mistakes* mistakes);
+
 // -a and --independent of a kernel.
 void particle_arguments(Arguments* arguments, ParticleAccess* access);
 
