@@ -29,6 +29,7 @@ struct Options {
   Api api = Api::posix;
   bool file_per_rank = false;
   bool fsync = false;
+  bool existing = false;
   Sides sides;
   int repetitions = 1;
   int64_t particles = 0;
@@ -65,6 +66,7 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   arguments.flag("-w", "--write-only", &options.sides.write_only);
   arguments.flag("-r", "--read-only", &options.sides.read_only);
+  arguments.existing(&options.existing);
   side_arguments(&arguments, &options.sides);
   arguments
       .count_operand("PARTICLES", "particles of each rank, 38 bytes each", &options.particles, 1)
@@ -94,7 +96,8 @@ class Hacc {
       : options_(options),
         data_(options.particles),
         partition_(partition_of(options, job().rank)),
-        owner_(options.sides.owner()) {
+        owner_(options.sides.owner()),
+        existed_(options.existing && options.sides.write()) {
     report_.api = api_name(options.api);
     report_.parameters = {{"layout", options.file_per_rank ? "file-per-process" : "shared"},
                           {"particles_per_rank", options.particles},
@@ -108,8 +111,11 @@ class Hacc {
       if (options_.sides.write()) write(repetition);
       if (options_.sides.read()) read(repetition);
       if (!options_.sides.read() && options_.common.check) read(repetition, false);
-      if (!options_.common.keep) remove();
+      // Every repetition meets the files of the one before.
+      const bool is_last = repetition == options_.repetitions - 1;
+      if (!options_.common.keep && (is_last || !options_.existing)) remove();
     }
+    report_.parameters.emplace_back("existing", existed_ ? 1 : 0);
     return report_;
   }
 
@@ -158,7 +164,8 @@ class Hacc {
   }
 
   void write(int repetition) {
-    remove();
+    if (!options_.existing) remove();
+    existed_ = existed_ && all_there(path(), partition_.bytes());
     data_.become(job().rank);
     const auto file = make_file();
     Stopwatch watch;
@@ -279,7 +286,8 @@ class Hacc {
   const Options& options_;
   Particles data_;
   Partition partition_;
-  int owner_;  // of what this rank reads
+  int owner_;     // of what this rank reads
+  bool existed_;  // each write has met the files of an earlier one
   Report report_;
 };
 

@@ -25,7 +25,8 @@ class Ior {
         transfers_(options.segments * (options.block / options.transfer)),
         pattern_(options.transfer, options.seed),
         buffer_(static_cast<size_t>(options.transfer)),
-        owner_(owner_of(options)) {
+        owner_(owner_of(options)),
+        existed_(options.existing && options.sides.write()) {
     order_.resize(static_cast<size_t>(transfers_));
     std::iota(order_.begin(), order_.end(), int64_t{0});
     if (options.random_order) {
@@ -53,8 +54,11 @@ class Ior {
       if (options_.sides.write()) write(repetition);
       if (options_.sides.read()) read(repetition);
       if (options_.common.check) check(repetition);
-      if (!options_.common.keep) remove();
+      // Every repetition meets the files of the one before.
+      const bool is_last = repetition == options_.repetitions - 1;
+      if (!options_.common.keep && (is_last || !options_.existing)) remove();
     }
+    report_.parameters.emplace_back("existing", existed_ ? 1 : 0);
     return report_;
   }
 
@@ -77,11 +81,14 @@ class Ior {
     return static_cast<int>((job().rank + options.shift) % job().ranks);
   }
 
+  [[nodiscard]] int64_t file_bytes() const {
+    return (options_.file_per_rank ? 1 : job().ranks) * options_.segments * options_.block;
+  }
+
   [[nodiscard]] std::unique_ptr<File> make_file() const {
     auto file =
         any_file(options_.api, !options_.file_per_rank, options_.collective, options_.common.hints);
-    const int64_t owners = options_.file_per_rank ? 1 : job().ranks;
-    file->expect(owners * options_.segments * options_.block);
+    file->expect(file_bytes());
     return file;
   }
 
@@ -117,11 +124,12 @@ class Ior {
   }
 
   void write(int repetition) {
-    remove();
+    if (!options_.existing) remove();
+    existed_ = existed_ && all_there(path_of(job().rank), file_bytes());
     pattern_.become_writer(job().rank);
     const auto file = make_file();
     Stopwatch watch;
-    file->open(path_of(job().rank), Open::create);
+    file->open(path_of(job().rank), existed_ ? Open::rewrite : Open::create);
     barrier();
     watch.lap("open");
     written_ = write_some(*file, 0, transfers_, options_.stonewall_s > 0);
@@ -215,6 +223,7 @@ class Ior {
   Pattern pattern_;
   std::vector<char> buffer_;
   int owner_;
+  bool existed_;  // each write has met the files of an earlier one
   std::vector<int64_t> order_;
   std::vector<int64_t> counts_;
   int64_t written_ = 0;

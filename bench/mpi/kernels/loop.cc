@@ -32,6 +32,7 @@ struct Options {
   std::string way_name = "rewrite";
   bool collective = false;
   bool fsync = false;
+  bool existing = false;
   Sides sides;
 };
 
@@ -78,8 +79,11 @@ Options parse(int argc, char** argv) {
               {"rewrite", "truncate", "rename"}, &options.way_name)
       .as("way");
   arguments.path("-o", "FILE", "the checkpoint", &options.path).needed().in_run("loop");
+  arguments.existing(&options.existing, "1 if way == 'rewrite' else 0");
   side_arguments(&arguments, &options.sides);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (options.existing && options.way_name != "rewrite")
+      mistakes->add("--existing: needs --way rewrite, the way that writes in place");
     if (options.collective && options.api != Api::mpiio) mistakes->add("-c: needs -a MPIIO");
     options.region.check_sizes(mistakes);
     check_call("-t", options.api, options.region.transfer, mistakes);
@@ -122,15 +126,20 @@ class Loop {
     if (options_.common.check) check();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!options_.common.keep) remove();
+    report_.parameters.emplace_back("existing", existed_ ? 1 : 0);
     return report_;
   }
 
  private:
   [[nodiscard]] std::string path(int owner) const { return region_.path(options_.path, owner); }
+  [[nodiscard]] int64_t file_bytes() const {
+    return region_.bytes * (region_.file_per_rank ? 1 : job().ranks);
+  }
   [[nodiscard]] bool leads() const { return region_.file_per_rank || job().rank == 0; }
 
   void write_all() {
-    remove();
+    if (!options_.existing) remove();
+    existed_ = options_.existing && all_there(path(job().rank), file_bytes());
     Times first, others;
     for (int64_t number = 0; number < options_.checkpoints; ++number) {
       pattern_.use_seed(number);
@@ -235,7 +244,8 @@ class Loop {
   const RankRegion& region_;
   Pattern pattern_;
   std::vector<char> buffer_;
-  int owner_;  // of what this rank reads
+  int owner_;             // of what this rank reads
+  bool existed_ = false;  // the first checkpoint has met the files of an earlier command
   Report report_;
 };
 

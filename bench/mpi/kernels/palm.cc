@@ -36,6 +36,9 @@ struct Options {
   int64_t levels = 16;
   int64_t checkpoints = 3;
   int64_t reads = 1;
+  bool existing = false;
+
+  [[nodiscard]] bool rewrites() const { return back_end == "mpi-io" || back_end == "stream"; }
 };
 
 // Formulas of the model's bytes (palm/model.h): those that every rank holds, and a checkpoint's,
@@ -83,6 +86,8 @@ Options parse(int argc, char** argv) {
   arguments.path("-o", "DIRECTORY", "where the files go; made if it is missing", &options.directory)
       .needed()
       .in_run("palm");
+  arguments.existing(&options.existing,
+                     "1 if back_end == 'mpi-io' else 1 if back_end == 'stream' else 0");
   side_arguments(&arguments, &options.sides);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
     if (options.back_end == "cairn" && options.common.corrupt >= 0)
@@ -90,6 +95,8 @@ Options parse(int argc, char** argv) {
           "--corrupt: a version of cairn has no file of its own: choose another --back-end");
     if (options.back_end == "hdf5" && !have_hdf5())
       mistakes->add("--back-end: hdf5: this build has no parallel HDF5");
+    if (options.existing && !options.rewrites())
+      mistakes->add("--existing: needs --back-end mpi-io or stream, which write in place");
     if (options.levels > most_levels)
       mistakes->add("-s: invalid number " + std::to_string(options.levels) + ": expected at most " +
                     std::to_string(most_levels));
@@ -123,6 +130,7 @@ class Palm {
     const bool has_versions = options_.back_end == "cairn" && !pool_;
     pool_.reset();
     if (!options_.common.keep) remove(file, has_versions);
+    report_.parameters.emplace_back("existing", existed_ ? 1 : 0);
     return report_;
   }
 
@@ -149,6 +157,7 @@ class Palm {
   }
 
   void write_all() {
+    prepare();
     Times first, others;
     for (int64_t version = 1; version <= options_.checkpoints; ++version) {
       model_->fill(version);
@@ -163,6 +172,15 @@ class Palm {
     if (options_.common.corrupt >= 0 && job().rank == 0)
       corrupt(back_end_->file(0), options_.common.corrupt);
     MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  // The first checkpoint meets no file without --existing.
+  void prepare() {
+    const std::string file = back_end_->file(job().rank);
+    if (options_.existing)
+      existed_ = all_there(file.empty() ? options_.directory : file, 1);
+    else if (!file.empty())
+      remove_file(file);
   }
 
   // The part of the rank whose data this one reads, as in a job whose ranks lie elsewhere.
@@ -231,6 +249,7 @@ class Palm {
   std::unique_ptr<palm::Model> model_;
   std::optional<palm::OwnPool> pool_;
   std::unique_ptr<palm::BackEnd> back_end_;
+  bool existed_ = false;  // the first checkpoint has met the files of an earlier command
   Report report_;
 };
 

@@ -38,6 +38,7 @@ struct Options {
   Split split{128, 0, 0};
   int64_t steps = 20000;
   int64_t interval = 200;
+  bool existing = false;
 };
 
 IoType type_argument(const std::string& text) {
@@ -136,6 +137,7 @@ Options parse(int argc, char** argv) {
              &options.split.columns)
       .standard = {};
   arguments.count("--ynp", "N", "blocks along y", &options.split.rows).standard = {};
+  arguments.existing(&options.existing);
   arguments.path("--restart", "FILE", "read FILE, which any number of ranks wrote, and verify it",
                  &options.restart);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
@@ -150,7 +152,8 @@ Options parse(int argc, char** argv) {
 
 class Rdbench {
  public:
-  explicit Rdbench(const Options& options) : options_(options), state_(options.split) {
+  explicit Rdbench(const Options& options)
+      : options_(options), state_(options.split), existed_(options.existing) {
     report_.api = "MPIIO";
     report_.parameters = {{"layout", "shared"},
                           {"length", options.split.length},
@@ -172,6 +175,7 @@ class Rdbench {
     add("write", writing_, files_);
     read_last();
     if (!options_.common.keep) remove_files();
+    report_.parameters.emplace_back("existing", existed_ ? 1 : 0);
     return report_;
   }
 
@@ -211,6 +215,11 @@ class Rdbench {
     return options_.prefix + name;
   }
 
+  [[nodiscard]] int64_t file_bytes() const {
+    const int64_t length = options_.split.length;
+    return length * length * static_cast<int64_t>(sizeof(double));
+  }
+
   void advance() {
     const double begin = MPI_Wtime();
     state_.exchange();
@@ -222,7 +231,8 @@ class Rdbench {
 
   void write(int64_t step) {
     RdbenchFile file(options_.access);
-    if (job().rank == 0) remove_file(path(step));
+    if (job().rank == 0 && !options_.existing) remove_file(path(step));
+    existed_ = existed_ && all_there(path(step), file_bytes());
     Stopwatch watch;
     file.open(path(step), true);
     watch.lap("open");
@@ -306,7 +316,7 @@ class Rdbench {
     const Split& split = options_.split;
     Access access;
     access.name = name;
-    access.bytes = files * split.length * split.length * static_cast<int64_t>(sizeof(double));
+    access.bytes = files * file_bytes();
     access.calls = files * job().ranks * RdbenchFile(options_.access).calls(split);
     access.block_bytes = split.width() * static_cast<int64_t>(sizeof(double));
     access.transfer_bytes = options_.access.type == IoType::manual
@@ -324,6 +334,7 @@ class Rdbench {
   Times writing_;
   int64_t files_ = 0;
   int64_t last_ = 0;
+  bool existed_;  // each write has met the file of an earlier command
   double calculating_ = 0;
   double exchanging_ = 0;
 };

@@ -17,6 +17,7 @@ struct Options {
   Common common;
   ParticleAccess access;
   bool flush = false;
+  bool existing = false;
   int repetitions = 1;
   int64_t particles = 0;
   std::string path;
@@ -48,6 +49,7 @@ Options parse(int argc, char** argv) {
       .grows()
       .standard = {};
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
+  arguments.existing(&options.existing);
   arguments.path_operand("FILE", "the file", &options.path).needed().in_run("vpic");
   arguments.count_operand("M", "M * 1048576 particles of each rank", &mebi, 1);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
@@ -59,14 +61,19 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-Access write_once(const Options& options, int repetition, Hints* hints) {
+// Clears *existed where no earlier command has left the file.
+Access write_once(const Options& options, int repetition, Hints* hints, bool* existed) {
   const int64_t total = options.particles * job().ranks;
   const Part part = part_of(job().rank, total);
   const auto values = make_particles(part, total);
   const auto file = particle_file(options.access);
-  if (job().rank == 0) remove_file(options.path);
+  if (job().rank == 0 && !options.existing) remove_file(options.path);
+  *existed = *existed && all_there(options.path, total * particle_bytes);
   Stopwatch watch;
-  file->create(options.path, total);
+  if (*existed)
+    file->rewrite(options.path, total);
+  else
+    file->create(options.path, total);
   MPI_Barrier(MPI_COMM_WORLD);
   watch.lap("open");
   file->begin_step();
@@ -100,16 +107,21 @@ Report run(const Options& options) {
                        {"particles_per_rank", options.particles},
                        {"collective", options.access.collective ? 1 : 0},
                        {"fsync", options.flush ? 1 : 0}};
+  bool existed = options.existing;
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    report.accesses.push_back(write_once(options, repetition, &report.hints));
+    report.accesses.push_back(write_once(options, repetition, &report.hints, &existed));
     if (options.common.corrupt >= 0 && job().rank == 0)
       corrupt(options.path, options.common.corrupt);
     MPI_Barrier(MPI_COMM_WORLD);
     if (options.common.check)
       report.checks.push_back(check_particles(options.access, options.path, repetition));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!options.common.keep && job().rank == 0) remove_file(options.path);
+    // Every repetition meets the file of the one before.
+    const bool is_last = repetition == options.repetitions - 1;
+    if (!options.common.keep && (is_last || !options.existing) && job().rank == 0)
+      remove_file(options.path);
   }
+  report.parameters.emplace_back("existing", existed ? 1 : 0);
   return report;
 }
 

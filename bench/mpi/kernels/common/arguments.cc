@@ -189,6 +189,12 @@ Option& Arguments::text(const char* name, const char* value, const char* help, T
   return add(name, value, help, Option::Kind::text, std::move(take));
 }
 
+Option& Arguments::existing(bool* to, const char* when) {
+  description_.existing = when;
+  return flag("--existing",
+              "write over files that are there, as an earlier command with --keep leaves them", to);
+}
+
 Option& Arguments::count_operand(const char* name, const char* help, int64_t* to, int64_t least) {
   Option& option = count(name, name, help, to, least);
   option.is_operand = true;

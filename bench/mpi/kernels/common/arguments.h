@@ -49,6 +49,10 @@ class Arguments {
   Option& api(const char* help, std::initializer_list<Api> known, Api* to);
   Option& text(const char* name, const char* value, const char* help, Take take);
 
+  // --existing: write over files that are there. `when`: for which keys of a matrix the kernel has
+  // it, as a formula.
+  Option& existing(bool* to, const char* when = "1");
+
   // Operands, in their order. One that is not needed() may be missing at the end.
   Option& count_operand(const char* name, const char* help, int64_t* to, int64_t least = 0);
   Option& path_operand(const char* name, const char* help, std::string* to);

@@ -205,15 +205,17 @@ std::string json_text(const std::string& kernel, const Description& description,
     bytes = {{"medium", description.bytes.medium},
              {"memory", description.bytes.memory},
              {"call", description.bytes.call}};
-  const Json all = {{"format", 1},
-                    {"name", kernel},
-                    {"about", description.about},
-                    {"usage", description.usage},
-                    {"options", listed},
-                    {"accesses", accesses},
-                    {"verifies", description.verifies},
-                    {"bytes", bytes},
-                    {"hdf5", have_hdf5()}};
+  const Json all = {
+      {"format", 1},
+      {"name", kernel},
+      {"about", description.about},
+      {"usage", description.usage},
+      {"options", listed},
+      {"accesses", accesses},
+      {"verifies", description.verifies},
+      {"bytes", bytes},
+      {"existing", description.existing.empty() ? Json() : Json(description.existing)},
+      {"hdf5", have_hdf5()}};
   return all.dump(1) + "\n";
 }
 

@@ -85,6 +85,8 @@ struct Description {
   std::vector<Measured> accesses;
   std::string verifies;  // what the check compares
   Bytes bytes = {};      // `medium` is "" for a kernel that a matrix cannot name
+  // Formula: not 0 where the kernel has --existing. "" for a kernel without it.
+  std::string existing = {};
 };
 
 // The text of --help.

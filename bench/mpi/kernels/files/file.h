@@ -10,7 +10,8 @@
 
 namespace kernels {
 
-enum class Open { create, write, read };
+// rewrite: over the bytes of a file that is there.
+enum class Open { create, rewrite, write, read };
 
 // Calls end the job when they fail; a kernel has nothing to go on with.
 class File {
@@ -37,6 +38,9 @@ std::unique_ptr<File> mpi_file(bool shared, bool collective, Hints hints);
 std::unique_ptr<File> hdf5_file(bool shared, bool collective, Hints hints);
 // The one of `api`.
 std::unique_ptr<File> any_file(Api api, bool shared, bool collective, const Hints& hints);
+
+// Whether each rank's `path` is there with at least `size` bytes. Collective.
+bool all_there(const std::string& path, int64_t size);
 
 // Adds a mistake if one call of `api` cannot move so many bytes.
 void check_call(const char* option, Api api, int64_t bytes, Mistakes* mistakes);

@@ -36,10 +36,12 @@ class Hdf5File : public File {
       file_ = checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "create");
       create_set();
     } else {
-      file_ =
-          checked(H5Fopen(path.c_str(), how == Open::write ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access),
-                  "open");
+      file_ = checked(
+          H5Fopen(path.c_str(), how == Open::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR, access), "open");
       set_ = checked(H5Dopen2(file_, set_name, H5P_DEFAULT), "open of the dataset");
+      if (how == Open::rewrite && size() != size_)
+        fail(path_, "has a dataset of " + std::to_string(size()) + " bytes, and not of " +
+                        std::to_string(size_) + ": remove it, or give the sizes it was made with");
     }
     H5Pclose(access);
   }

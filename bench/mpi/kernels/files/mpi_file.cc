@@ -17,9 +17,9 @@ class MpiFile : public File {
 
   void open(const std::string& path, Open how) override {
     path_ = path;
-    const int mode = how == Open::create  ? MPI_MODE_CREATE | MPI_MODE_RDWR
+    const int mode = how == Open::read    ? MPI_MODE_RDONLY
                      : how == Open::write ? MPI_MODE_WRONLY
-                                          : MPI_MODE_RDONLY;
+                                          : MPI_MODE_CREATE | MPI_MODE_RDWR;
     MPI_Info info = make_info(wanted_);
     must(MPI_File_open(comm_, path.c_str(), mode, info, &file_), path, "open");
     free_info(&info);

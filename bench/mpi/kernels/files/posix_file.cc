@@ -14,9 +14,9 @@ class PosixFile : public File {
  public:
   void open(const std::string& path, Open how) override {
     path_ = path;
-    const int flags = how == Open::create  ? O_CREAT | O_RDWR
+    const int flags = how == Open::read    ? O_RDONLY
                       : how == Open::write ? O_WRONLY
-                                           : O_RDONLY;
+                                           : O_CREAT | O_RDWR;
     fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
     if (fd_ < 0) failed("open");
   }

@@ -45,32 +45,23 @@ class Hdf5ParticleFile : public ParticleFile {
     H5Tclose(type);
   }
 
+  void rewrite(const std::string& path, int64_t total) override {
+    rewrites_ = true;
+    if (open_for(path, H5F_ACC_RDWR) != total)
+      fail(path_, "has " + std::to_string(total_) + " particles, and not " + std::to_string(total) +
+                      ": remove it, or give the number it was made with");
+  }
+
   void begin_step() override {
+    if (rewrites_) return;
     step_ = checked(H5Gcreate2(file_, step_name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "group");
   }
 
-  int64_t open(const std::string& path) override {
-    path_ = path;
-    const hid_t access = file_access();
-    file_ = checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), "open");
-    H5Pclose(access);
-    step_ = checked(H5Gopen2(file_, step_name, H5P_DEFAULT), "open of /Step#0");
-    const hid_t set = checked(H5Dopen2(step_, "x", H5P_DEFAULT), "open of /Step#0/x");
-    const hid_t space = H5Dget_space(set);
-    total_ = H5Sget_simple_extent_npoints(space);
-    H5Sclose(space);
-    H5Dclose(set);
-    return total_;
-  }
+  int64_t open(const std::string& path) override { return open_for(path, H5F_ACC_RDONLY); }
 
   void write(int variable, const void* from, int64_t first, int64_t count) override {
     const Variable& about = particle_variables()[static_cast<size_t>(variable)];
-    const auto extent = static_cast<hsize_t>(total_);
-    const hid_t space = H5Screate_simple(1, &extent, nullptr);
-    const hid_t set = checked(
-        H5Dcreate2(step_, about.name, type_of(about), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-        std::string("create of ") + about.name);
-    H5Sclose(space);
+    const hid_t set = rewrites_ ? open_set(about) : create_set(about);
     const Slab slab(set, first, count);
     checked(H5Dwrite(set, type_of(about), slab.memory, slab.disk, transfer_, from),
             std::string("write of ") + about.name);
@@ -79,8 +70,7 @@ class Hdf5ParticleFile : public ParticleFile {
 
   void read(int variable, void* to, int64_t first, int64_t count) override {
     const Variable& about = particle_variables()[static_cast<size_t>(variable)];
-    const hid_t set = checked(H5Dopen2(step_, about.name, H5P_DEFAULT),
-                              std::string("open of /Step#0/") + about.name);
+    const hid_t set = open_set(about);
     const Slab slab(set, first, count);
     checked(H5Dread(set, type_of(about), slab.memory, slab.disk, transfer_, to),
             std::string("read of ") + about.name);
@@ -115,6 +105,36 @@ class Hdf5ParticleFile : public ParticleFile {
     hid_t disk = 0;
   };
 
+  // Returns the number of particles.
+  int64_t open_for(const std::string& path, unsigned mode) {
+    path_ = path;
+    const hid_t access = file_access();
+    file_ = checked(H5Fopen(path.c_str(), mode, access), "open");
+    H5Pclose(access);
+    step_ = checked(H5Gopen2(file_, step_name, H5P_DEFAULT), "open of /Step#0");
+    const hid_t set = open_set(particle_variables()[0]);
+    const hid_t space = H5Dget_space(set);
+    total_ = H5Sget_simple_extent_npoints(space);
+    H5Sclose(space);
+    H5Dclose(set);
+    return total_;
+  }
+
+  [[nodiscard]] hid_t open_set(const Variable& about) const {
+    return checked(H5Dopen2(step_, about.name, H5P_DEFAULT),
+                   std::string("open of /Step#0/") + about.name);
+  }
+
+  [[nodiscard]] hid_t create_set(const Variable& about) const {
+    const auto extent = static_cast<hsize_t>(total_);
+    const hid_t space = H5Screate_simple(1, &extent, nullptr);
+    const hid_t set = checked(
+        H5Dcreate2(step_, about.name, type_of(about), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        std::string("create of ") + about.name);
+    H5Sclose(space);
+    return set;
+  }
+
   static hid_t type_of(const Variable& variable) {
     return variable.kind == Kind::real ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT32;
   }
@@ -136,6 +156,7 @@ class Hdf5ParticleFile : public ParticleFile {
   Hints wanted_;
   std::string path_;
   int64_t total_ = 0;
+  bool rewrites_ = false;
   hid_t transfer_ = 0;
   hid_t file_ = 0;
   hid_t step_ = 0;

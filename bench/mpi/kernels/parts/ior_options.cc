@@ -91,6 +91,8 @@ IorOptions parse_ior_options(int argc, char** argv) {
                  [&](const std::string& setting) { take_setting(setting, &options); });
   arguments.count("-G", "N", "seed of the data", &options.seed);
   arguments.flag("-k", "--keep", &options.common.keep);
+  arguments.existing(&options.existing);
+  arguments.flag("-E", "--existing", &options.existing);
   side_arguments(&arguments, &options.sides);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
     if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);

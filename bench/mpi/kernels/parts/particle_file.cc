@@ -19,6 +19,11 @@ class MpiParticleFile : public ParticleFile {
     file_->open(path, Open::create);
   }
 
+  void rewrite(const std::string& path, int64_t total) override {
+    total_ = total;
+    file_->open(path, Open::rewrite);
+  }
+
   int64_t open(const std::string& path) override {
     file_->open(path, Open::read);
     total_ = file_->size() / particle_bytes;

@@ -23,6 +23,8 @@ class ParticleFile {
  public:
   virtual ~ParticleFile() = default;
   virtual void create(const std::string& path, int64_t total) = 0;
+  // Opens a file of `total` particles, to write over them.
+  virtual void rewrite(const std::string& path, int64_t total) = 0;
   // Returns the number of particles.
   virtual int64_t open(const std::string& path) = 0;
   virtual void begin_step() {}  // makes room for the variables
