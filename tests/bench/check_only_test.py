@@ -87,6 +87,25 @@ class CheckOnly(BenchCase):
         self.assertIn("ior: -t: missing size\n", self.check(MPIS[0], "ior", "-t", expect=USAGE))
         self.assertIn("ior: unknown option -q;", self.check(MPIS[0], "ior", "-wq", expect=USAGE))
 
+    def test_sizes(self):
+        for text in ("1048576", "1024k", "1m", "1M", "1024K", "1MiB", "1024KiB", "1048576B"):
+            words = ["-b", "1m", "-t", text]
+            self.assertEqual("", self.check(MPIS[0], "ior", *words))
+            # A multiple of 1 MiB, and not of less.
+            self.assertIn("expected a multiple of the transfer size, 1048576",
+                          self.check(MPIS[0], "ior", "-b", "1536k", "-t", text, expect=USAGE))
+        for text in ("1g", "1G", "1GiB", "1024MiB"):
+            self.assertEqual("", self.check(MPIS[0], "ior", "-b", "1t", "-t", text))
+        for text in ("", "m", "-1", "1.5m", "1q", "1kB", "1 k", "1mib", "0x10", "1kk"):
+            said = self.check(MPIS[0], "ior", "-t", text, expect=USAGE)
+            self.assertEqual(
+                f"ior: -t: invalid size '{text}': expected bytes, or a number with k, m, g or t, "
+                "or with KiB, MiB, GiB or TiB\n", said)
+        for text in ("8388608t", "99999999999999999999", "9999999999999g"):
+            said = self.check(MPIS[0], "ior", "-t", text, expect=USAGE)
+            self.assertEqual(f"ior: -t: invalid size '{text}': expected less than 2^63 bytes\n",
+                             said)
+
     def test_nodes(self):
         words = ["--readers", "next-node"]
         self.assertEqual("", self.check(MPIS[0], "ior", *words))

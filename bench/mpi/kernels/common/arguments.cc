@@ -42,6 +42,15 @@ int64_t number(const std::string& option, const std::string& text, std::string* 
   return value;
 }
 
+// Powers of two that a unit is: IOR's letters in either case, or KiB and so on. -1: not a unit.
+int unit_shift(const std::string& unit) {
+  if (unit.empty() || unit == "B") return 0;
+  const size_t power = std::string("kmgt").find(
+      static_cast<char>(std::tolower(static_cast<unsigned char>(unit.front()))));
+  if (power == std::string::npos || (unit.size() > 1 && unit.substr(1) != "iB")) return -1;
+  return 10 * (static_cast<int>(power) + 1);
+}
+
 double factor_argument(const std::string& option, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -309,18 +318,15 @@ std::string Arguments::operands_in_words() const {
 }
 
 int64_t size_argument(const std::string& option, const std::string& text) {
-  std::string unit;
-  const int64_t value = number(option, text, &unit);
-  int shift = 0;
-  if (unit == "k" || unit == "K")
-    shift = 10;
-  else if (unit == "m" || unit == "M")
-    shift = 20;
-  else if (unit == "g" || unit == "G")
-    shift = 30;
-  else if (!unit.empty())
-    mistake(option + ": invalid size '" + text + "': expected 4096, 4k, 1m or 2g");
-  if (value > INT64_MAX >> shift) mistake(option + ": size '" + text + "' is too large");
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const int shift = unit_shift(text.substr(digits));
+  if (digits == 0 || shift < 0)
+    mistake(option + ": invalid size '" + text +
+            "': expected bytes, or a number with k, m, g or t, or with KiB, MiB, GiB or TiB");
+  errno = 0;
+  const long long value = std::strtoll(text.substr(0, digits).c_str(), nullptr, 10);
+  if (errno != 0 || value > INT64_MAX >> shift)
+    mistake(option + ": invalid size '" + text + "': expected less than 2^63 bytes");
   return value << shift;
 }
 

@@ -89,7 +89,8 @@ class Arguments {
   std::deque<Option> options_;  // references to its elements stay valid
 };
 
-// 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. Otherwise a mistake that names `option`.
+// 4096, 4k, 1M, 2GiB: powers of 1024, by IOR's letters or by units. Otherwise a mistake that names
+// `option`.
 int64_t size_argument(const std::string& option, const std::string& text);
 int64_t count_argument(const std::string& option, const std::string& text, int64_t least = 0);
 

@@ -14,7 +14,8 @@ constexpr size_t help_column = 20;
 constexpr size_t help_width = 100;
 
 const char* const footer =
-    "Sizes take k, m, g (powers of 1024). Exit codes: 0 done, 1 failed, 2 usage, 3 wrong data.\n";
+    "Sizes take k, m, g, t or KiB, MiB, GiB, TiB (powers of 1024). Exit codes: 0 done, 1 failed,\n"
+    "2 usage, 3 wrong data.\n";
 
 // A size as an option takes it: 64m, 256k, 100.
 std::string size_text(int64_t bytes) {
