@@ -1,5 +1,7 @@
 """The kernel ior: IOR's offsets, options and lines; every byte verified; a wrong byte is found."""
 
+import re
+import shutil
 import struct
 
 from bench_case import BenchCase, INVALID, KERNELS, MPIS, main
@@ -170,6 +172,24 @@ class Ior(BenchCase):
             found = self.kernel(MPIS[0], "ior", *words, ranks=1, expect=None)
             self.assertNotEqual(0, found.returncode)
             self.assertIn(text, found.stderr)
+
+    def test_calls(self):
+        strace = shutil.which("strace")
+        if strace is None:
+            self.skipTest("no strace here")
+        words = ["-t", "64k", "-b", "256k", "--no-check", "-o", "f"]
+        for more, wanted in (
+            ([], {"lseek", "write", "read"}),
+            (["--lseek"], {"lseek", "write", "read"}),
+            (["--pwrite"], {"pwrite64", "pread64"}),
+        ):
+            start = [strace, "-f", "-e", "trace=lseek,write,read,pwrite64,pread64", "-P",
+                     self.scratch / "f", "-o", "calls"]
+            self.run_words([*start, KERNELS / MPIS[-1] / "ior", *words, *more])
+            calls = (self.scratch / "calls").read_text(encoding="utf-8")
+            found = re.findall(r"(?m)^\d+ +(\w+)\(", calls)
+            self.assertEqual(wanted, set(found))
+            self.assertEqual(8, sum(found.count(name) for name in wanted - {"lseek"}))
 
     def test_two_clocks(self):
         write = self.measured(MPIS[0], "ior", "-e", "-t", "64k", "-b", "1m", "-o", "f")["accesses"][

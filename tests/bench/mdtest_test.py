@@ -79,5 +79,14 @@ class Mdtest(BenchCase):
             self.assertIn(text, found.stderr)
 
 
+class Phases(BenchCase):
+    def test_the_end_is_after_the_barrier(self):
+        found = self.measured(MPIS[0], "mdtest", "-u", "-n", 50, "-d", ".")
+        for access in found["accesses"]:
+            self.assertGreaterEqual(access["seconds"], access["last_done_s"])
+            self.assertLessEqual(access["first_done_s"], access["last_done_s"])
+            self.assertEqual(access["calls"] / access["seconds"], access["rate"])
+
+
 if __name__ == "__main__":
     main()

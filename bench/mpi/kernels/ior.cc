@@ -42,6 +42,7 @@ class Ior {
                           {"fsync", options.fsync ? 1 : 0},
                           {"barriers", options.barriers ? 1 : 0},
                           {"random_order", options.random_order ? 1 : 0},
+                          {"lseek", options.api == Api::posix && options.lseek ? 1 : 0},
                           {"read_shift", options.shift},
                           options.sides.parameter(),
                           {"stonewall_s", options.stonewall_s},
@@ -86,6 +87,7 @@ class Ior {
   }
 
   [[nodiscard]] std::unique_ptr<File> make_file() const {
+    if (options_.api == Api::posix && options_.lseek) return posix_file(PosixCalls::lseek);
     auto file =
         any_file(options_.api, !options_.file_per_rank, options_.collective, options_.common.hints);
     file->expect(file_bytes());
@@ -221,7 +223,7 @@ class Ior {
   const IorOptions& options_;
   int64_t transfers_;
   Pattern pattern_;
-  std::vector<char> buffer_;
+  PageVector<char> buffer_;
   int owner_;
   bool existed_;  // each write has met the files of an earlier one
   std::vector<int64_t> order_;

@@ -1,7 +1,7 @@
 // mdtest: mdtest's easy pattern: each rank creates, stats, reads and removes files, and all ranks
 // meet between the phases.
 //   mdtest [options] -d DIR
-// Files: DIR/test-dir.0-REPETITION/mdtest_tree.RANK.0/file.mdtest.RANK.NUMBER with -u, else all in
+// Files: DIR/test-dir.REPETITION-0/mdtest_tree.RANK.0/file.mdtest.RANK.NUMBER with -u, else all in
 // mdtest_tree.0. The check lists the directory of the next rank: names, sizes and contents.
 #include <dirent.h>
 #include <fcntl.h>
@@ -147,7 +147,7 @@ class Mdtest {
     return static_cast<int>((job().rank + shift) % job().ranks);
   }
   [[nodiscard]] std::string top() const {
-    return options_.directory + "/test-dir.0-" + std::to_string(repetition_);
+    return options_.directory + "/test-dir." + std::to_string(repetition_) + "-0";
   }
   [[nodiscard]] std::string tree(int owner) const {
     if (!options_.own_directories) return top() + "/mdtest_tree.0";
@@ -224,14 +224,18 @@ class Mdtest {
     Stopwatch watch;
     for (int64_t i = 0; i < options_.files; ++i) (this->*call)(owner, i);
     watch.lap("transfer");
+    // The figure's time ends when all ranks have left the barrier, as in mdtest.
+    MPI_Barrier(MPI_COMM_WORLD);
+    watch.lap("barrier");
     Access access;
     access.name = name;
     access.repetition = repetition_;
     access.calls = options_.files * job().ranks;
     access.bytes = access.calls * bytes;
     access.block_bytes = access.transfer_bytes = bytes;
-    access.times = watch.stop();
-    access.seconds = access.times.last;
+    access.times = watch.stop(1);
+    access.seconds = watch.stop().last;
+    access.original = "ops/sec";
     access.unit = Unit::operations;
     report_.accesses.push_back(access);
   }

@@ -7,13 +7,34 @@
 // old one is found.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
 namespace kernels {
 
 constexpr int64_t stamp_bytes = 4096;
+
+// PageVector is a vector whose memory begins at a page, as the buffers of IOR do. The kernel copies
+// such memory at another speed.
+template <typename T>
+struct PageAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t page{4096};
+
+  PageAllocator() = default;
+  template <typename Other>
+  explicit PageAllocator(const PageAllocator<Other>&) {}
+
+  T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), page)); }
+  void deallocate(T* at, size_t) { ::operator delete(at, page); }
+  bool operator==(const PageAllocator&) const = default;
+};
+
+template <typename T>
+using PageVector = std::vector<T, PageAllocator<T>>;
 
 class Pattern {
  public:
@@ -26,7 +47,7 @@ class Pattern {
   [[nodiscard]] const char* data() const { return reinterpret_cast<const char*>(words_.data()); }
 
  private:
-  std::vector<uint64_t> words_;
+  PageVector<uint64_t> words_;
   uint64_t seed_;
 };
 

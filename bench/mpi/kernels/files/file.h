@@ -29,7 +29,9 @@ class File {
   [[nodiscard]] virtual Hints hints() const { return {}; }
 };
 
-std::unique_ptr<File> posix_file();
+// pwrite and pread, or lseek and write or read, as IOR does.
+enum class PosixCalls { at_offset, lseek };
+std::unique_ptr<File> posix_file(PosixCalls calls = PosixCalls::at_offset);
 // shared: all ranks open the file together; otherwise each rank opens one of its own. collective:
 // with the _all calls.
 std::unique_ptr<File> mpi_file(bool shared, bool collective, Hints hints);

@@ -72,6 +72,11 @@ IorOptions parse_ior_options(int argc, char** argv) {
       .flag("--latency", "time each call, for its percentiles; costs some 50 ns a call",
             &options.latency)
       .as("latency");
+  Option& at_offset = arguments.flag(
+      "--pwrite", "POSIX: pwrite and pread; default lseek and write or read, as in IOR",
+      &options.lseek, false);
+  at_offset.as_not("lseek").key_standard = true;
+  arguments.flag("--lseek", "the default, for scripts that say so", &options.lseek);
   arguments.flag("-F", "one file per process, FILE.RANK with eight digits", &options.file_per_rank)
       .as_word("layout", "file-per-process", "shared", "shared");
   arguments.size("-b", "contiguous bytes of one rank in a segment", &options.block).as("block");

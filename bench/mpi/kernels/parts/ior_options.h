@@ -27,6 +27,7 @@ struct IorOptions {
   bool random_order = false;
   bool latency = false;
   bool existing = false;
+  bool lseek = true;
   int64_t shift = 0;  // a rank reads what the rank so much above it wrote
   int64_t seed = 0;
   int64_t stonewall_s = 0;
