@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import time
 
 from bench_case import BenchCase, CAIRN, INVALID, KERNELS, MPIS, main
 
@@ -82,6 +84,58 @@ class Sedov(BenchCase):
         )
         self.assertIn("file: x: byte 100 is", found.stderr)
         self.assertIn("[INVALID]", found.stdout)
+
+    def start(self, *words):
+        """Starts the kernel alone, so that the process that is killed is the kernel."""
+        kernel = [KERNELS / MPIS[-1] / "sedov", "-s", 4, "--way", "cairn", "-o", "made", *words]
+        return subprocess.Popen(
+            list(map(str, kernel)), env=self.environment, cwd=self.scratch,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def wait_for_pool(self):
+        for _ in range(3000):
+            if (self.scratch / "made/pool").exists():
+                return
+            time.sleep(0.01)
+        self.fail("no pool after 30 s")
+
+    def test_a_killed_run_can_be_started_again(self):
+        for _ in range(2):
+            running = self.start("-n", 1000000)
+            self.wait_for_pool()
+            time.sleep(0.2)
+            running.kill()
+            running.wait()
+            self.assertTrue((self.scratch / "made/pool").exists())
+        found = self.measured(MPIS[-1], "sedov", "-s", 4, *CYCLES, "--way", "cairn", "-o", "made",
+                              ranks=1)
+        self.assertTrue(found["valid"])
+        self.assertFalse((self.scratch / "made").exists(), "files are left")
+
+    def test_a_pool_in_use_stays(self):
+        running = self.start("-n", 1000000)
+        try:
+            self.wait_for_pool()
+            time.sleep(0.5)
+            other = self.kernel(MPIS[-1], "sedov", "-s", 4, *CYCLES, "--way", "cairn", "-o", "made",
+                                ranks=1, expect=None)
+            self.assertNotEqual(0, other.returncode)
+            self.assertIn("removing an earlier run's pool failed", other.stderr)
+            self.assertIsNone(running.poll())
+        finally:
+            running.kill()
+            running.wait()
+
+    def test_a_pool_of_others_stays(self):
+        pool = self.scratch / "made/pool"
+        pool.parent.mkdir()
+        self.run_words([CAIRN, "pool", "create", pool, "--size", "64MiB"])
+        before = sorted(pool.iterdir())
+        found = self.kernel(MPIS[0], "sedov", "-s", 4, *CYCLES, "--way", "cairn", "-o", "made",
+                            ranks=1, expect=None)
+        self.assertNotEqual(0, found.returncode)
+        self.assertIn("made/pool: is there, and not from an earlier run of this", found.stderr)
+        self.assertEqual(before, sorted(pool.iterdir()))
 
     def test_mistakes(self):
         for words, text in (

@@ -13,6 +13,10 @@ void must_cairn(int result, const std::string& what) {
   if (result < 0) stop(what + ": " + cairn_last_error());
 }
 
+void must_be_done(const std::string& wrong, const std::string& path) {
+  if (!wrong.empty()) stop(path + ": " + wrong);
+}
+
 bool is_first_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,13 +26,9 @@ bool is_first_rank() {
 }  // namespace
 
 OwnPool::OwnPool(std::string path, int64_t data, bool is_new, bool keep)
-    : path_(std::move(path)), keep_(keep) {
-  if (is_new && is_first_rank()) {
-    cairn_pool_options options = {};
-    options.struct_size = sizeof options;
-    options.size = static_cast<uint64_t>(data) + (uint64_t{64} << 20);
-    must_cairn(cairn_pool_create(path_.c_str(), &options), path_);
-  }
+    : path_(std::move(path)), marked_(path_, "palm"), keep_(keep) {
+  if (is_new && is_first_rank())
+    must_be_done(marked_.make(static_cast<uint64_t>(data) + (uint64_t{64} << 20)), path_);
   MPI_Barrier(MPI_COMM_WORLD);
   must_cairn(cairn_pool_attach(path_.c_str(), 0, &pool_), path_);
 }
@@ -36,7 +36,7 @@ OwnPool::OwnPool(std::string path, int64_t data, bool is_new, bool keep)
 OwnPool::~OwnPool() {
   cairn_pool_detach(pool_);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (is_first_rank() && !keep_) must_cairn(cairn_pool_remove(path_.c_str()), path_);
+  if (is_first_rank() && !keep_) must_be_done(marked_.remove(), path_);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <string>
 
+#include "../marked_pool.h"
+
 namespace palm {
 
 class OwnPool {
  public:
-  // Makes a pool of some more bytes than `data`. keep: it stays. Collective, as the destructor is.
+  // is_new: makes a pool of some more bytes than `data`, anew if a killed job has left one. keep:
+  // it stays. Collective, as the destructor is.
   OwnPool(std::string path, int64_t data, bool is_new, bool keep);
   ~OwnPool();
   OwnPool(const OwnPool&) = delete;
@@ -21,6 +24,7 @@ class OwnPool {
 
  private:
   std::string path_;
+  bench::MarkedPool marked_;
   bool keep_;
   cairn_pool* pool_ = nullptr;
 };

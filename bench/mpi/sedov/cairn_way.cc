@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "../kernels/common/job.h"
+#include "../marked_pool.h"
 #include "pieces.h"
 #include "sedov/checkpoint.h"
 #include "way.h"
@@ -16,7 +17,10 @@ constexpr const char* set_name = "sedov-kernel";
 class CairnWay : public Way {
  public:
   CairnWay(State& state, const WayPlace& place)
-      : state_(state), path_(place.directory + "/pool"), keep_(place.keep) {
+      : state_(state),
+        path_(place.directory + "/pool"),
+        marked_(path_, "sedov"),
+        keep_(place.keep) {
     if (std::getenv("CAIRN_POOL") == nullptr) make_pool();
     checkpoint_ = std::make_unique<Checkpoint>(set_name, state_, MPI_COMM_WORLD, pool_,
                                                CAIRN_CHECKPOINT_FRESH);
@@ -26,7 +30,7 @@ class CairnWay : public Way {
     if (pool_ == nullptr) return;
     cairn_pool_detach(pool_);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (state_.rank == 0 && !keep_) must(cairn_pool_remove(path_.c_str()), "removing it");
+    if (state_.rank == 0 && !keep_) must(marked_.remove());
     MPI_Barrier(MPI_COMM_WORLD);
   }
   CairnWay(const CairnWay&) = delete;
@@ -43,6 +47,10 @@ class CairnWay : public Way {
   }
 
  private:
+  void must(const std::string& wrong) const {
+    if (!wrong.empty()) kernels::fail(path_, wrong);
+  }
+
   void must(int result, const char* what) const {
     if (result < 0) kernels::fail(path_, std::string(what) + " failed: " + cairn_last_error());
   }
@@ -50,16 +58,14 @@ class CairnWay : public Way {
   void make_pool() {
     // Two versions and the next one, rounded up to blocks and large pages, and the rest of a pool.
     const auto all = static_cast<uint64_t>(kernels::sum(static_cast<long long>(bytes_of(state_))));
-    cairn_pool_options options = {};
-    options.struct_size = sizeof options;
-    options.size = 4 * all + (uint64_t{64} << 20);
-    if (state_.rank == 0) must(cairn_pool_create(path_.c_str(), &options), "creating it");
+    if (state_.rank == 0) must(marked_.make(4 * all + (uint64_t{64} << 20)));
     MPI_Barrier(MPI_COMM_WORLD);
     must(cairn_pool_attach(path_.c_str(), 0, &pool_), "attaching it");
   }
 
   State& state_;
   std::string path_;
+  bench::MarkedPool marked_;
   bool keep_;
   cairn_pool* pool_ = nullptr;
   std::unique_ptr<Checkpoint> checkpoint_;
