@@ -106,6 +106,29 @@ class CheckOnly(BenchCase):
             self.assertEqual(f"ior: -t: invalid size '{text}': expected less than 2^63 bytes\n",
                              said)
 
+    def test_command_lines_of_studies(self):
+        for kernel, text in (
+            ("ior", "-a POSIX -F -C -e -g -b 4m -t 4m -s 1638 -o f -v"),
+            ("ior", "-w -r -o f -t 1m -b 128m -F -e -Y -C -O summaryFormat=CSV"),
+            ("ior", "-w -k -o f -t 1m -b 128m -F -e -Y -O summaryFormat=CSV"),
+            ("ior", "-a MPIIO -l timestamp -g -G -1401473791 -k -e -i 1 -s 1 -b 21474836480"
+                    " -t 32768 -o f -O summaryFormat=JSON -O summaryFile=s.json -w"),
+            ("ior", "-a MPIIO -l timestamp -g -G -1401473791 -k -e -i 1 -s 1 -b 21474836480"
+                    " -t 32768 -o f -O summaryFormat=JSON,summaryFile=s.json -r -C -Q 1"),
+            ("ior", "-H -k -w -o f -s 256 -b 4m -t 4m -e -g -i 1 -v"),
+            ("rdbench", "--length 32768 --output o_2 --nomkdir --iotype view --steps 640"
+                        " --interval 64 --novalidate --disable-initial-output --prettify --xnp 4"
+                        " --nosync"),
+            ("mdtest", "-n 1000 -u -F -i 3 -d ."),
+            ("mdtest", "-a POSIX -u -L -F -N 1 -n 10 -w 3901 -e 3901 -X -v -P -d ."),
+            ("hacc", "20971520 hacc.dat"),
+            ("vpic", "vpic.hdf5 32"),
+            ("bdcats", "-f v.h5part -d /Step#0/x -d /Step#0/y -d /Step#0/z -d /Step#0/px"
+                       " -d /Step#0/py -d /Step#0/pz"),
+        ):
+            with self.subTest(kernel=kernel, text=text):
+                self.assertEqual("", self.check(MPIS[0], kernel, *text.split(), ranks=8))
+
     def test_nodes(self):
         words = ["--readers", "next-node"]
         self.assertEqual("", self.check(MPIS[0], "ior", *words))

@@ -1,5 +1,6 @@
 """The kernel ior: IOR's offsets, options and lines; every byte verified; a wrong byte is found."""
 
+import json
 import re
 import shutil
 import struct
@@ -190,6 +191,39 @@ class Ior(BenchCase):
             found = re.findall(r"(?m)^\d+ +(\w+)\(", calls)
             self.assertEqual(wanted, set(found))
             self.assertEqual(8, sum(found.count(name) for name in wanted - {"lseek"}))
+
+    def test_options_without_effect_are_named(self):
+        words = ["-t", "64k", "-b", "128k", "-o", "f"]
+        found = self.measured(MPIS[0], "ior", *words)
+        self.assertEqual([], found["ignored_options"])
+        found = self.measured(MPIS[0], "ior", "-v", "-l", "random", "-v", *words)
+        self.assertEqual(["-v", "-l"], found["ignored_options"])
+        shown = self.run_words([KERNELS / MPIS[0] / "ior", "--help"]).stdout
+        self.assertRegex(shown, r"(?m)^  -v +ignored: more lines$")
+        wrong = self.kernel(MPIS[0], "ior", "-l", "zeros", *words, ranks=1, expect=None)
+        self.assertIn("-l: unknown type 'zeros': expected offset", wrong.stderr)
+
+    def test_a_sync_after_each_write(self):
+        for api in ("POSIX", "MPIIO"):
+            found = self.measured(MPIS[0], "ior", "-a", api, "-Y", "-t", "64k", "-b", "256k", "-o",
+                                  "f")
+            self.assertTrue(found["valid"])
+            self.assertEqual(1, found["parameters"]["fsync_each"])
+
+    def test_summary_as_ior_is_told(self):
+        words = ["-t", "64k", "-b", "128k", "-o", "f"]
+        said = self.kernel(MPIS[0], "ior", *words, "-O", "summaryFormat=CSV").stdout
+        self.assertTrue(said.startswith("access,bw(MiB/s),IOPS,"), said)
+        said = self.kernel(MPIS[0], "ior", *words, "-G", -5, "-O",
+                           "SummaryFormat=json,summaryFile=s.json").stdout
+        self.assertEqual(f"Writing output to {self.scratch}/s.json\n", said)
+        summary = json.loads((self.scratch / "s.json").read_text(encoding="utf-8"))
+        self.assertTrue(summary["valid"])
+        self.assertEqual(-5, summary["parameters"]["seed"])
+        for text in ("summaryFormat=XML", "checkRead=1", "summaryFile="):
+            wrong = self.kernel(MPIS[0], "ior", *words, "-O", text, ranks=1, expect=None)
+            self.assertNotEqual(0, wrong.returncode)
+            self.assertIn("-O: unknown s", wrong.stderr)
 
     def test_two_clocks(self):
         write = self.measured(MPIS[0], "ior", "-e", "-t", "64k", "-b", "1m", "-o", "f")["accesses"][

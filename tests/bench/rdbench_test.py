@@ -109,6 +109,20 @@ class Rdbench(BenchCase):
         )
         self.assertEqual(3 * LENGTH * LENGTH, found["valuesVerified"])
 
+    def test_long_options(self):
+        found = self.measured(
+            MPIS[0], "rdbench", "--length", LENGTH, "--steps", 4, "--interval", 2, "--output", "o_",
+            "--disable-initial-output", "--nomkdir", "--prettify", "--collective", "--keep")
+        self.assertTrue(found["valid"])
+        self.assertEqual(["--nomkdir", "--prettify"], found["ignored_options"])
+        self.assertEqual(2 * 8 * LENGTH * LENGTH, found["accesses"][0]["bytes"])
+        self.assertEqual(1, found["parameters"]["collective"])
+        self.assertEqual(["000002", "000004"],
+                         sorted(path.stem[-6:] for path in self.scratch.glob("o_*")))
+        found = self.measured(MPIS[0], "rdbench", "--length", LENGTH, "--steps", 2, "--interval",
+                              2, "--novalidate", "--output", "o_")
+        self.assertEqual([], found["checks"])
+
     def test_mistakes(self):
         for words, text in (
             (["-L", 25], "-L: invalid length 25"),

@@ -4,7 +4,9 @@
 // The check reads the data once more, by other ranks and outside of all times. One buffer serves
 // all transfers, as in IOR.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -40,6 +42,7 @@ class Ior {
                           {"segments", options.segments},
                           {"collective", options.collective ? 1 : 0},
                           {"fsync", options.fsync ? 1 : 0},
+                          {"fsync_each", options.fsync_each ? 1 : 0},
                           {"barriers", options.barriers ? 1 : 0},
                           {"random_order", options.random_order ? 1 : 0},
                           {"lseek", options.api == Api::posix && options.lseek ? 1 : 0},
@@ -120,7 +123,10 @@ class Ior {
       if (stonewall && i > from && MPI_Wtime() - begin > limit) return i;
       const int64_t offset = offset_of(job().rank, order_[static_cast<size_t>(i)]);
       pattern_.move_to(offset);
-      timed([&] { file.write(pattern_.data(), options_.transfer, offset); });
+      timed([&] {
+        file.write(pattern_.data(), options_.transfer, offset);
+        if (options_.fsync_each) file.sync();
+      });
     }
     return until;
   }
@@ -244,6 +250,14 @@ std::string size_text(int64_t size) {
   return text;
 }
 
+// The results go to the summary file, if there is one.
+void redirect(const IorOptions& options) {
+  if (job().rank != 0 || options.summary_file.empty()) return;
+  std::printf("Writing output to %s\n", options.summary_file.c_str());
+  if (std::freopen(options.summary_file.c_str(), "w", stdout) == nullptr)
+    fail(options.summary_file, std::string("open failed: ") + std::strerror(errno));
+}
+
 void print_original(const IorOptions& options, const Report& report) {
   const int64_t total = options.segments * options.block * job().ranks;
   std::printf("Cairn's ior kernel %s: IOR's pattern, options and figures\n", CAIRN_VERSION);
@@ -274,6 +288,7 @@ int main(int argc, char** argv) {
   const kernels::IorOptions options = kernels::parse_ior_options(argc, argv);
   kernels::Ior ior(options);
   const kernels::Report& report = ior.run();
+  kernels::redirect(options);
   return kernels::finish(report, options.common.format,
                          [&] { kernels::print_original(options, report); });
 }

@@ -72,6 +72,13 @@ Options parse(int argc, char** argv) {
   arguments.count("-i", "N", "repetitions", &options.repetitions, 1);
   arguments.flag("-F", "files only: always so", &always);
   arguments.flag("-L", "files at the leaves: always so", &always);
+  arguments.flag("-X", "verify what was read: always so, unless --no-check", &always);
+  arguments.flag("--verify-read", "-X", &always);
+  Api api = Api::posix;
+  arguments.api("POSIX", {Api::posix}, &api);
+  arguments.ignored("-v", "", "more lines");
+  arguments.ignored("-V", "N", "as much as N times -v");
+  arguments.ignored("-P", "", "times beside rates, which the JSON object has anyway");
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
     if (options.read_bytes > options.write_bytes)
       mistakes->add("-e: invalid size " + std::to_string(options.read_bytes) +

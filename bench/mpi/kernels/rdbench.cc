@@ -39,6 +39,7 @@ struct Options {
   int64_t steps = 20000;
   int64_t interval = 200;
   bool existing = false;
+  bool initial_output = true;
 };
 
 IoType type_argument(const std::string& text) {
@@ -137,10 +138,26 @@ Options parse(int argc, char** argv) {
              &options.split.columns)
       .standard = {};
   arguments.count("--ynp", "N", "blocks along y", &options.split.rows).standard = {};
+  arguments.flag("--disable-initial-output", "no file before the first step",
+                 &options.initial_output, false);
   arguments.existing(&options.existing);
+  arguments.flag("--collective", "-c", &options.access.collective);
+  arguments.count("--length", "N", "-L", &options.split.length, 1).standard = {};
+  arguments.count("--steps", "N", "-s", &options.steps).standard = {};
+  arguments.count("--interval", "N", "-i", &options.interval, 1).standard = {};
+  arguments.path("--output", "PREFIX", "-o", &options.prefix);
+  arguments.flag("--novalidate", "--no-check", &options.common.check, false);
+  arguments.ignored("--nomkdir", "", "the directory of PREFIX is never made");
+  arguments.ignored("--prettify", "", "the JSON object stays on one line");
+  arguments.ignored("-v", "", "more lines");
+  arguments.ignored("--verbose", "", "more lines");
   arguments.path("--restart", "FILE", "read FILE, which any number of ranks wrote, and verify it",
                  &options.restart);
   arguments.parse(argc, argv, [&](Mistakes* mistakes) {
+    if (!options.initial_output && options.steps < options.interval && options.restart.empty())
+      mistakes->add("--disable-initial-output: " + std::to_string(options.steps) +
+                    " steps write no file: expected at least -i, " +
+                    std::to_string(options.interval));
     complete(&options.split, mistakes);
     if (!options.restart.empty())
       parse_name(options.restart, options.split.length, &options.from, mistakes);
@@ -167,7 +184,7 @@ class Rdbench {
   }
 
   Report& run() {
-    write(0);
+    if (options_.initial_output) write(0);
     for (int64_t step = 1; step <= options_.steps; ++step) {
       advance();
       if (step % options_.interval == 0) write(step);
@@ -246,7 +263,7 @@ class Rdbench {
     writing_ += watch.stop();
     ++files_;
     last_ = step;
-    if (options_.common.corrupt >= 0 && job().rank == 0 && step == 0)
+    if (options_.common.corrupt >= 0 && job().rank == 0 && files_ == 1)
       corrupt(path(step), options_.common.corrupt);
     MPI_Barrier(MPI_COMM_WORLD);
     if (options_.common.check) check(step);

@@ -18,6 +18,8 @@
 namespace kernels {
 namespace {
 
+std::vector<std::string> given_in_vain;
+
 Format format_argument(const std::string& text) {
   if (text == "ior") return Format::ior;
   if (text == "json") return Format::json;
@@ -98,7 +100,8 @@ Option& Arguments::add(const char* name, const char* value, const char* help, Op
 
 void Arguments::add_common() {
   choice("--format", "FORMAT", "original, ior (its table), json or csv",
-         {"original", "ior", "json", "csv"}, &format_);
+         {"original", "ior", "json", "csv"}, &format_)
+      .standard = "original";
   text("--hint", "KEY=VALUE", "a hint for MPI-IO; may be repeated",
        [this](const std::string& hint) { take_hint(hint, &common_->hints); });
   flag("--no-check", "do not verify the data", &common_->check, false);
@@ -198,6 +201,18 @@ Option& Arguments::text(const char* name, const char* value, const char* help, T
   return add(name, value, help, Option::Kind::text, std::move(take));
 }
 
+Option& Arguments::ignored(const char* name, const char* value, const char* help) {
+  const auto kind = *value == '\0' ? Option::Kind::flag : Option::Kind::text;
+  Option& option = add(name, value, help, kind, [name](const std::string&) {
+    if (std::find(given_in_vain.begin(), given_in_vain.end(), name) == given_in_vain.end())
+      given_in_vain.emplace_back(name);
+  });
+  option.is_ignored = true;
+  return option;
+}
+
+const std::vector<std::string>& ignored_options() { return given_in_vain; }
+
 Option& Arguments::existing(bool* to, const char* when) {
   description_.existing = when;
   return flag("--existing",
@@ -223,7 +238,7 @@ void Arguments::parse(int argc, char** argv, const Geometry& geometry) {
   if (job().describes) show(json_text(job().kernel, description_, options_));
   Mistakes mistakes;
   take_words(argc, argv, &mistakes);
-  common_->format = format_argument(format_);
+  if (!format_.empty()) common_->format = format_argument(format_);
   if (job().checks_only) assume_job(assumed_ranks_, assumed_nodes_);
   if (!check_only_ && (assumed_ranks_ > 0 || assumed_nodes_ > 0))
     mistakes.add("--ranks, --nodes: need --check-only: the launcher starts the ranks");

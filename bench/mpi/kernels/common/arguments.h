@@ -49,6 +49,8 @@ class Arguments {
   Option& api(const char* help, std::initializer_list<Api> known, Api* to);
   Option& text(const char* name, const char* value, const char* help, Take take);
 
+  // An option of the original that has no effect here. `value` is "" for a flag.
+  Option& ignored(const char* name, const char* value, const char* help);
   // --existing: write over files that are there. `when`: for which keys of a matrix the kernel has
   // it, as a formula.
   Option& existing(bool* to, const char* when = "1");
@@ -81,13 +83,16 @@ class Arguments {
 
   Description description_;
   Common* common_;
-  std::string format_ = "original";
+  std::string format_;  // "": not given
   bool check_only_ = false;
   int assumed_ranks_ = 0;
   int assumed_nodes_ = 0;
   std::vector<Geometry> checks_;
   std::deque<Option> options_;  // references to its elements stay valid
 };
+
+// The options that the command line has, but that have no effect.
+const std::vector<std::string>& ignored_options();
 
 // 4096, 4k, 1M, 2GiB: powers of 1024, by IOR's letters or by units. Otherwise a mistake that names
 // `option`.

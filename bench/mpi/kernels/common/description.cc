@@ -62,7 +62,7 @@ std::string wrapped(const std::string& text) {
 std::string help_line(const Option& option) {
   std::string head = "  " + option.name;
   if (!option.value.empty() && !option.is_operand) head += " " + option.value;
-  std::string help = option.help;
+  std::string help = (option.is_ignored ? "ignored: " : "") + option.help;
   const std::string standard = standard_text(option);
   if (!standard.empty())
     help += option.kind == Option::Kind::choice ? "; default " + standard : " (" + standard + ")";
@@ -126,6 +126,7 @@ Json to_json(const Option& option) {
               {"help", option.help},
               {"default", to_json(option.standard)},
               {"operand", option.is_operand}};
+  if (option.is_ignored) all["ignored"] = true;
   if (option.kind == Option::Kind::count) all["least"] = option.least;
   if (!option.choices.empty()) all["choices"] = option.choices;
   if (!option.key.empty()) all["key"] = key_of(option);

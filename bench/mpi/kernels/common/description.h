@@ -28,6 +28,7 @@ struct Option {
   Value standard = {};  // of the kernel, if the option is not given
   bool is_operand = false;
   bool is_needed = false;
+  bool is_ignored = false;  // of the original; it is accepted and has no effect here
 
   // The part for matrices.
   std::string key = {};        // "": a matrix gives the option as a word of `options` only

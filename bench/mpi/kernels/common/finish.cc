@@ -61,21 +61,14 @@ void print_json(const Report& report, int64_t memory) {
   for (const Access& access : report.accesses) accesses.push_back(to_json(access));
   Json checks = Json::array();
   for (const Check& check : report.checks) checks.push_back(to_json(check));
-  const Json all = {{"kernel", job().kernel},
-                    {"version", CAIRN_VERSION},
-                    {"command", job().command},
-                    {"mpi", job().mpi},
-                    {"ranks", job().ranks},
-                    {"nodes", job().nodes},
-                    {"api", report.api},
-                    {"parameters", parameters},
-                    {"hints", report.hints},
-                    {"accesses", accesses},
-                    {"checks", checks},
-                    {"valid", report.valid()},
-                    {"started_s", job().started},
-                    {"finished_s", wall_clock()},
-                    {"memory_bytes_per_node", memory}};
+  const Json all = {{"kernel", job().kernel},     {"version", CAIRN_VERSION},
+                    {"command", job().command},   {"mpi", job().mpi},
+                    {"ranks", job().ranks},       {"nodes", job().nodes},
+                    {"api", report.api},          {"parameters", parameters},
+                    {"hints", report.hints},      {"ignored_options", ignored_options()},
+                    {"accesses", accesses},       {"checks", checks},
+                    {"valid", report.valid()},    {"started_s", job().started},
+                    {"finished_s", wall_clock()}, {"memory_bytes_per_node", memory}};
   std::printf("%s\n", all.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 

@@ -1,15 +1,52 @@
 #include "parts/ior_options.h"
 
+#include <strings.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
 #include "common/job.h"
 
 namespace kernels {
 namespace {
 
+Format summary_format(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name == "json") return Format::json;
+  if (name == "csv") return Format::csv;
+  if (name != "default")
+    mistake("-O: unknown summaryFormat '" + name + "': expected default, JSON or CSV");
+  return Format::original;
+}
+
+// One of IOR's directives, NAME=VALUE; the case of NAME does not matter.
 void take_setting(const std::string& setting, IorOptions* options) {
-  if (setting == "stoneWallingWearOut=1")
-    options->wear_out = true;
-  else if (setting != "stoneWallingWearOut=0")
-    mistake("-O: unknown setting '" + setting + "': expected stoneWallingWearOut=1");
+  const size_t equals = std::min(setting.find('='), setting.size());
+  const std::string name = setting.substr(0, equals);
+  const std::string value = equals < setting.size() ? setting.substr(equals + 1) : "";
+  const auto is = [&](const char* known) { return strcasecmp(name.c_str(), known) == 0; };
+  if (is("stoneWallingWearOut") && (value == "0" || value == "1"))
+    options->wear_out = value == "1";
+  else if (is("summaryFormat"))
+    options->common.format = summary_format(value);
+  else if (is("summaryFile") && !value.empty())
+    options->summary_file = path_argument(value);
+  else
+    mistake("-O: unknown setting '" + setting +
+            "': expected stoneWallingWearOut=1, summaryFormat=CSV or summaryFile=FILE");
+}
+
+void take_settings(const std::string& text, IorOptions* options) {
+  std::istringstream settings(text);
+  for (std::string setting; std::getline(settings, setting, ',');) take_setting(setting, options);
+}
+
+// IOR's types of data: names or their first letters.
+void check_data_type(const std::string& type) {
+  for (const char* known : {"offset", "incompressible", "timestamp", "random"})
+    if (type == known || type == std::string(1, *known)) return;
+  mistake("-l: unknown type '" + type + "': expected offset, incompressible, timestamp or random");
 }
 
 void check_sizes(const IorOptions& options, Mistakes* mistakes) {
@@ -33,6 +70,8 @@ void check(const IorOptions& options, Mistakes* mistakes) {
     mistakes->add("--readers: cannot be used with -C, which also says whose data a rank reads");
   if (options.collective && options.stonewall_s > 0)
     mistakes->add("-D: cannot be used with -c, whose calls need all ranks");
+  if (options.fsync_each && options.api != Api::posix && options.stonewall_s > 0)
+    mistakes->add("-D: cannot be used with -Y but for POSIX, as a sync needs all ranks");
 }
 
 }  // namespace
@@ -59,6 +98,8 @@ IorOptions parse_ior_options(int argc, char** argv) {
       .as("api");
   arguments.flag("-e", "fsync before close; its time counts to the transfer", &options.fsync)
       .as("fsync");
+  arguments.flag("-Y", "fsync after each write; its time counts to the transfer",
+                 &options.fsync_each);
   arguments.flag("-c", "collective calls (MPIIO, HDF5)", &options.collective).as("collective");
   arguments.flag("-g", "barriers between open, transfer and close", &options.barriers)
       .as("barriers");
@@ -90,11 +131,23 @@ IorOptions parse_ior_options(int argc, char** argv) {
   arguments.flag("-r", "--read-only", &options.sides.read_only);
   arguments.count("-D", "SECONDS", "stop writing after that time", &options.stonewall_s)
       .standard = {};
-  arguments.text("-O", "SETTING",
+  arguments.text("-O", "SETTINGS",
                  "stoneWallingWearOut=1: after -D, bring all ranks to the most transfers that one "
-                 "made",
-                 [&](const std::string& setting) { take_setting(setting, &options); });
-  arguments.count("-G", "N", "seed of the data", &options.seed);
+                 "made; summaryFormat=default, JSON or CSV, as --format; summaryFile=FILE: the "
+                 "results go there",
+                 [&](const std::string& settings) { take_settings(settings, &options); });
+  arguments.text("-G", "N", "seed of the data (0)", [&](const std::string& text) {
+    const bool is_negative = text.starts_with('-');
+    const int64_t seed = count_argument("-G", text.substr(is_negative ? 1 : 0));
+    options.seed = is_negative ? -seed : seed;
+  });
+  Option& type = arguments.ignored("-l", "TYPE", "IOR's type of data; it is always as with offset");
+  type.take = [take = type.take](const std::string& text) {
+    check_data_type(text);
+    take(text);
+  };
+  arguments.ignored("-v", "", "more lines");
+  arguments.ignored("-H", "", "shows the hints, which the JSON object has anyway");
   arguments.flag("-k", "--keep", &options.common.keep);
   arguments.existing(&options.existing);
   arguments.flag("-E", "--existing", &options.existing);

@@ -23,6 +23,7 @@ struct IorOptions {
   bool file_per_rank = false;
   bool collective = false;
   bool fsync = false;
+  bool fsync_each = false;
   bool barriers = false;
   bool random_order = false;
   bool latency = false;
@@ -32,6 +33,7 @@ struct IorOptions {
   int64_t seed = 0;
   int64_t stonewall_s = 0;
   bool wear_out = false;
+  std::string summary_file = {};
 };
 
 // Ends the job with a usage error, or after --help.
