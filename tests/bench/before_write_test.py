@@ -6,7 +6,7 @@ import types
 import unittest
 
 import bench_case
-from bench_case import BenchCase, CAIRN, KERNELS, MPIS, PACKAGE
+from bench_case import BenchCase, CAIRN, MPIS, PACKAGE
 
 bench_case.use_package()
 import jsonschema  # noqa: E402
@@ -15,12 +15,6 @@ from cairn_bench.plan import before_write, cells, kernels  # noqa: E402
 
 SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
 SMALL = "{kernel: ior, block: 64KiB, transfer: 8KiB}"
-
-
-def describes(name, option):
-    """Whether the kernel of this build has the option."""
-    found = json.loads((KERNELS / MPIS[0] / f"{name}.json").read_text(encoding="utf-8"))
-    return option in {each["name"] for each in found["options"]}
 
 
 class Words(unittest.TestCase):
@@ -49,6 +43,20 @@ class Words(unittest.TestCase):
         )
         cell.parameters = {}
         self.assertIsNone(before_write.why_not(cell))
+
+    def test_a_kernel_that_can_with_some_keys(self):
+        for way, can in (("rewrite", True), ("rename", False)):
+            given = {**kernels.of("loop").normal({"kernel": "loop", "way": way}), "rewrite": True}
+            cell = types.SimpleNamespace(kind="loop", parameters=given, name="x on y")
+            self.assertEqual(can, before_write.why_not(cell) is None, way)
+
+    def test_files_that_were_not_there(self):
+        fill = {"command": ["ior"], "wall_s": 1.0}
+        for existing, status in ((1, "ok"), (0, "failed")):
+            output = {"parameters": {"existing": existing}}
+            found = {"status": "ok", "errors": "", "command": ["ior", "--existing"],
+                     "output": output}
+            self.assertEqual(status, before_write.joined(fill, found)["status"])
 
     def test_what_writes_meet(self):
         for given, in_memory, expected in (
@@ -96,8 +104,6 @@ class Runs(BenchCase):
         self.assertIn("memory before the write", page)
 
     def test_files_are_there_before_the_write(self):
-        if not describes("ior", "--existing"):
-            self.skipTest("no kernel of this build has --existing")
         run, found = self.run_matrix(
             "again: {directory: ., rewrite: true}\n"
             "  apart: {directory: ., rewrite: true, reads: {after: remount, command: ['true']}}",

@@ -25,7 +25,8 @@ def problems(given):
 
 def why_not(cell):
     """Why a cell cannot write over its files and is left out; None if it can."""
-    if not cell.parameters.get("rewrite") or kernels.of(cell.kind).rewrites:
+    given = cell.parameters
+    if not given.get("rewrite") or kernels.of(cell.kind).rewrites(given):
         return None
     return f"{cell.name}: {cell.kind} does not write over files that are there (no --existing)"
 
@@ -51,6 +52,15 @@ def met(given, in_memory):
 
 
 def joined(fill, found):
-    """The record of a cell whose files another command has made. Its seconds are the cell's."""
+    """The record of a cell whose files another command has made. Its seconds are the cell's. It
+    has failed if its kernel did not find these files in full."""
     step = {"what": "fill", "command": fill["command"], "wall_s": fill["wall_s"]}
-    return {**found, "before": [step, *found.get("before", [])]}
+    found = {**found, "before": [step, *found.get("before", [])]}
+    if found["status"] == "ok" and "--existing" in found["command"]:
+        if not found["output"]["parameters"].get("existing"):
+            found["status"] = "failed"
+            found["errors"] = (
+                "the files of the command before were not there in full, so the writes met new "
+                f"memory\n{found['errors']}"
+            )
+    return found

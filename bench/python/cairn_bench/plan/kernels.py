@@ -20,7 +20,6 @@ class Kernel:
         # Writes and reads may be two commands, and a rank may read what another one has written.
         names = {option["name"] for option in options}
         self.reads_apart = "--read-only" in names
-        self.rewrites = "--existing" in names  # it can write over files that are there
         self.has_seed = "-G" in names  # of its data
 
     @property
@@ -54,6 +53,11 @@ class Kernel:
             for option in self.keyed if "grows" in option["key"]
         }
         return {**given, **grown}
+
+    def rewrites(self, given):
+        """Whether it can write over files that are there, with these keys."""
+        text = self.description.get("existing")
+        return bool(text and formula.value(text, given))
 
     def file_bytes(self, given, ranks):
         return self._bytes("medium", given, ranks)
@@ -90,7 +94,7 @@ class OtherProgram:
 
     name = "program"
     about = "a program of others in PATH: `ior`, `fio` and more"
-    reads_apart = rewrites = grows = False
+    reads_apart = grows = False
     standard = {"bytes": 0, "memory": 0}
 
     def normal(self, given):
@@ -102,6 +106,9 @@ class OtherProgram:
 
     def scaled(self, given, _scale):
         return given
+
+    def rewrites(self, _given):
+        return False
 
     def file_bytes(self, given, _ranks):
         return given["bytes"]
