@@ -44,7 +44,7 @@ cat > "$target/README.md" << TEXT
 every repetition ([format](../../user/bench-results.md)).
 
 - Machine: ${machine:-unknown processor}, $(nproc) processors, Linux $(uname -r).
-- Matrix: \`$matrix\`, ten rounds after one to warm up.
+- Matrix: \`$matrix\`; the page says its rounds and sizes.
 - The directory of the checkout is written as \`/home/user/cairn\`.
 - To repeat it: \`cairn bench run $matrix\`; the page has the command of each cell.
 TEXT
