@@ -138,8 +138,9 @@ void ExportRendezvous::forget_published() const {
   const std::string name = read_files(record).back().name;
   // Another process may have begun anew meanwhile.
   if (is_there(directory_, name)) return;
-  for (const std::string& one : directory_.names())
-    if (!one.starts_with("counts-") && !one.starts_with("lock-")) directory_.remove(one);
+  // Only this: a process that does not wait for the lock may be making a file already. Marks of
+  // parts name the file that they belong to.
+  directory_.remove(places_name);
 }
 
 ExportRendezvous::ExportedFile ExportRendezvous::new_file(bool is_beside) const {

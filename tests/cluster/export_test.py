@@ -187,6 +187,15 @@ class Parts(Nodes):
         for name in os.listdir(meeting):
             if name.startswith("data-"):
                 os.unlink(f"{meeting}/{name}")
+        shutil.copytree(meeting, kept)
+        # Another process makes its file just now: who begins anew leaves it alone.
+        begun = f"{meeting}/data-fedcba9876543210"
+        with open(begun, "wb") as file:
+            file.write(b"half")
+        self.assertFalse(self.export(0, self.file, "--force")["complete"])
+        self.assertTrue(os.path.exists(begun))
+        shutil.rmtree(meeting)
+        os.rename(kept, meeting)
         said = self.export_on_all(self.file, "--force", "--wait", 60)
         self.assertEqual([one["complete"] for one in said], [True] * 3)
         self.expect_as_whole()
