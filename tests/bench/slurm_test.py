@@ -111,7 +111,7 @@ class Slurm(BenchCase):
         path = self.scratch / "bad.yaml"
         path.write_text(
             "format: 1\nname: job\nsystems: {here: {directory: /of/the/job, mpi: mpcih}}\n"
-            "kernels: {one: {kernel: ior, blok: 64KiB}}\n",
+            "kernels: {one: {kernel: ior, blok: 256KiB}}\n",
             encoding="utf-8",
         )
         words = [CAIRN, "bench", "submit", path, "--output", "out", "--", "--ranks", "x"]
