@@ -76,15 +76,16 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
     // A process that has the file mapped sees the hole immediately, and all processes see its later
     // stores: the blocks stay, zeroed.
     const bool keep = is_pinned(fs, map.number);
+    // The cut comes first: in a full pool it fails, and must have changed nothing then.
+    pool::RedoChange record(fs.pool, *seat);
+    if (what == Punched::file) set_modified(record, map);
+    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
     if (keep || first > last) {  // or inside one block
       CAIRN_TRY(zero_mapped(fs, map, offset, end));
     } else {
       CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
       CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
     }
-    pool::RedoChange record(fs.pool, *seat);
-    if (what == Punched::file) set_modified(record, map);
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
   }
   reclaim_some(fs, *seat);
   return Status();
