@@ -39,11 +39,40 @@ class EvictTogether : public CoverTest {
   using Generator = std::mt19937_64;
   static bool is_short_of_room(int64_t result) { return result == -ENOSPC || result == -ENOMEM; }
 
+  // A call that has changed, or was to change, a file of the thread's own.
+  struct Change {
+    const char* call;
+    uint64_t at;
+    uint64_t size;
+    int64_t result;
+    std::chrono::steady_clock::time_point end;
+  };
   struct Owned {
     std::string name;
     std::string bytes;
     cairn_file* file = nullptr;  // open for long, or null
+    std::vector<Change> changes;
+    void note(const char* call, uint64_t at, uint64_t n, int64_t result) {
+      changes.push_back({call, at, n, result, std::chrono::steady_clock::now()});
+    }
   };
+
+  // Tells what has happened to the byte at `where`, and what lower has there.
+  std::string history_of(const Owned& one, uint64_t where) {
+    const std::string in_lower = get(lower_ + "/" + one.name);
+    std::string text = "lower has " + std::to_string(in_lower.size()) + " bytes";
+    if (where < in_lower.size()) text += ", there " + std::to_string(int{in_lower[where]});
+    const auto now = std::chrono::steady_clock::now();
+    for (const Change& change : one.changes) {
+      const bool is_whole = change.size == 0;  // a rename, or a truncation
+      if (!is_whole && (where < change.at || where >= change.at + change.size)) continue;
+      const auto ago = std::chrono::duration_cast<std::chrono::microseconds>(now - change.end);
+      text += "\n  " + std::to_string(ago.count()) + " us ago: " + change.call + " at " +
+              std::to_string(change.at) + ", size " + std::to_string(change.size) + ": " +
+              std::to_string(change.result);
+    }
+    return text;
+  }
 
   // One change or look at a file of the thread's own.
   void step(Covered& covered, Owned& one, Generator& random) {
@@ -69,6 +98,7 @@ class EvictTogether : public CoverTest {
         const uint64_t at = below(longest - piece.size());
         const int64_t n = cairn_pwrite(file, piece.data(), piece.size(), at);
         ASSERT_TRUE(n > 0 || is_short_of_room(n)) << n << " " << cairn_last_error();
+        one.note("pwrite", at, piece.size(), n);
         write_over(at, piece, n);
         break;
       }
@@ -77,6 +107,7 @@ class EvictTogether : public CoverTest {
         const iovec vector = {const_cast<char*>(piece.data()), piece.size()};
         const int64_t n = cairn_appendv(file, &vector, 1);
         ASSERT_TRUE(n > 0 || is_short_of_room(n)) << n << " " << cairn_last_error();
+        one.note("append", size, piece.size(), n);
         write_over(size, piece, n);
         break;
       }
@@ -84,6 +115,7 @@ class EvictTogether : public CoverTest {
         const uint64_t to = below(4) == 0 ? 0 : below(longest);
         const int result = cairn_ftruncate(file, to);
         ASSERT_TRUE(result == 0 || is_short_of_room(result)) << result << " " << cairn_last_error();
+        one.note("ftruncate", to, 0, result);
         if (result == 0) one.bytes.resize(to);
         break;
       }
@@ -93,6 +125,7 @@ class EvictTogether : public CoverTest {
         const int mode = below(2) == 0 ? FALLOC_FL_PUNCH_HOLE : FALLOC_FL_ZERO_RANGE;
         const int result = cairn_fallocate(file, mode | FALLOC_FL_KEEP_SIZE, at, n);
         ASSERT_TRUE(result == 0 || is_short_of_room(result)) << result << " " << cairn_last_error();
+        one.note("fallocate", at, n, result);
         if (result == 0 && at < size)
           one.bytes.replace(at, std::min<uint64_t>(n, size - at),
                             std::string(std::min<uint64_t>(n, size - at), '\0'));
@@ -110,6 +143,7 @@ class EvictTogether : public CoverTest {
         ASSERT_EQ(std::memcmp(mapped, one.bytes.data() + at, n), 0) << one.name << " mapped";
         std::memset(mapped, 'm', n);
         ASSERT_EQ(cairn_munmap(covered.pool, mapped, n), 0);
+        one.note("mmap", at, n, 0);
         one.bytes.replace(at, n, n, 'm');
         break;
       }
@@ -118,6 +152,7 @@ class EvictTogether : public CoverTest {
         const int result = cairn_rename(covered.pool, covered.top, one.name.c_str(), covered.top,
                                         to.substr(0, 12).c_str(), 0);
         ASSERT_TRUE(result == 0 || is_short_of_room(result)) << result << " " << cairn_last_error();
+        if (to.size() <= 12) one.note("rename", 0, 0, result);
         if (result == 0 && to.size() <= 12) one.name = to;
         break;
       }
@@ -133,7 +168,8 @@ class EvictTogether : public CoverTest {
           size_t i = 0;
           while (found[i] == expected[i]) ++i;
           FAIL() << one.name << ": wrong from offset " << at + i << " on: " << int{found[i]}
-                 << " instead of " << int{expected[i]} << ", size " << size;
+                 << " instead of " << int{expected[i]} << ", size " << size << "\n"
+                 << history_of(one, at + i);
         }
       }
     }
