@@ -113,8 +113,9 @@ CAIRN_API int cairn_stage(cairn_pool* pool, cairn_ino ino, uint64_t generation);
  * done. The call opens the file in DIR and reads none of it. Errors: -EBUSY (it is not
  * drained, was changed since, is mapped or viewed, has more than one name, lies in no covered
  * directory, or a process is writing to it), -EAGAIN (another process holds a lock of the file: try
- * again), -EOPNOTSUPP (an earlier version of Cairn created the pool), -ESTALE (as above), -EINVAL
- * (not a regular file), -EACCES (this process cannot read it in DIR), -EROFS, and errors of DIR. */
+ * again), -ENOSPC (what the pool keeps for such changes is in use: try again), -EOPNOTSUPP (an
+ * earlier version of Cairn created the pool), -ESTALE (as above), -EINVAL (not a regular file),
+ * -EACCES (this process cannot read it in DIR), -EROFS, and errors of DIR. */
 CAIRN_API int cairn_evict(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t* bytes);
 
 #ifdef __cplusplus
