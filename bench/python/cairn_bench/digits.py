@@ -7,7 +7,7 @@ LARGEST, SMALLEST = 1e6, 1e-6  # an interval that reaches further is shown as op
 
 def three(value, rounding=decimal.ROUND_HALF_EVEN):
     """640, 4150, 12.3, 0.0870"""
-    # What binary fractions add behind the twelfth digit is no part of the value.
+    # A binary fraction may differ from the value behind the twelfth digit.
     exact = decimal.Decimal(f"{value:.12g}")
     if not exact.is_finite() or exact == 0:
         return f"{value:.3g}"

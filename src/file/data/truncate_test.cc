@@ -42,9 +42,8 @@ class TruncateTest : public FreshFile {
   }
 };
 
-// A cut copies a node of the map. If there is no block for it, the punch must not have zeroed the
-// parts of blocks at its ends: the program was told that it failed, and a drain that the file is
-// unchanged.
+// A cut copies a node of the map. If the pool has no block for it, the punch fails, and a drain
+// takes the file for unchanged. So the parts of blocks at its ends must not be zeros by then.
 TEST_F(TruncateTest, ARefusedPunchChangesNothing) {
   const std::vector<uint8_t> written(64 * block_size, 7);
   ASSERT_TRUE(write_at(*file, written.data(), written.size(), 0).ok()) << last_detail();

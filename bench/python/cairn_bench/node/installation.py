@@ -12,7 +12,7 @@ MPIS = ("openmpi", "mpich")
 SRUN_PROTOCOLS = {"openmpi": "pmix", "mpich": "pmi2"}
 
 # What an MPI without kernels needs.
-AGAIN = "build Cairn again with this MPI's mpicc in PATH"
+REBUILD = "build Cairn again with this MPI's mpicc in PATH"
 
 
 def library():
@@ -106,6 +106,6 @@ def what_lacks(mpi, template=None):
     """Why an MPI cannot be used, for people."""
     where = library() / "bench" / mpi
     if launcher(mpi) is not None or template is not None:
-        return f"{where}: no kernels there; {AGAIN}"
-    what_else = "" if has_kernels(mpi) else f", then {AGAIN}"
+        return f"{where}: no kernels there; {REBUILD}"
+    what_else = "" if has_kernels(mpi) else f", then {REBUILD}"
     return f"no mpirun of {mpi} in PATH; install it{what_else}; or leave the system out"

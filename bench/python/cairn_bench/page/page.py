@@ -34,8 +34,8 @@ NOTES = [
         " neighbours. A phase has one colour on the whole page."
     ),
     (
-        "Timed for: the seconds of an access in one round. What is timed for less than 1 s has a *:"
-        " the start of a few calls can decide it."
+        "Timed for: the seconds of an access in one round. A * marks an access that is timed for"
+        " less than 1 s: the start of a few calls can decide its rate."
     ),
     (
         "Memory before the write: used, where the pages were written before, as in a pool that was"
@@ -115,7 +115,7 @@ def make(results, past=None, tables_of_bars=None):
 
 
 def opening(results):
-    """What was run, where and when, and whether its figures may be cited."""
+    """The lines below the title: the run, its machine and time, and whether to cite its figures."""
     run = results.run
     environment = run["environment"]
     count = "1 round" if results.rounds == 1 else f"{results.rounds} rounds"

@@ -35,7 +35,7 @@ def all_kernels():
         found = {**of_mpi(mpi), **found}
     if not found:
         raise Mistake(
-            f"{installation.library() / 'bench'}: no kernels there; {installation.AGAIN}"
+            f"{installation.library() / 'bench'}: no kernels there; {installation.REBUILD}"
         )
     return dict(sorted(found.items()))
 

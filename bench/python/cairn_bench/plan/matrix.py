@@ -292,7 +292,7 @@ def hold_against(value, schema, base, source):
 
 
 def text_of(error):
-    """What is wrong with a value, in words for people."""
+    """Returns the text for an error of the schema."""
     if error.validator == "enum":
         choices = list(map(str, error.validator_value))
         return (

@@ -1,5 +1,5 @@
-"""What programs of others say about themselves besides their figures: that data were wrong, and
-whether they sync.
+"""Reads two facts besides the figures of programs of others: whether data were wrong, and whether
+the program syncs.
 
 Each program says that data were wrong in lines of its own; those stand here as regular expressions.
 The words that it was started with say whether it syncs, and its output may.

@@ -9,7 +9,7 @@ def settings(matrix):
 
 
 def problem(wanted):
-    """What is wrong with the settings; None if nothing is."""
+    """Returns the mistake in the settings, or None."""
     if wanted["least"] <= wanted["most"]:
         return None
     return f"pilot.least: {wanted['least']} is more than pilot.most: {wanted['most']}"

@@ -5,7 +5,7 @@ Three keys ask for it, which go together:
   target_each_s  each kernel gets the size at which its slowest cell takes so long
   target_s       all rounds together take at most so long: the kernels shrink, first those that
                  least_s does not hold
-What does not fit into the memory or on a medium shrinks, too. A scale is a rounded one, so that
+A kernel that does not fit into the memory or on a medium shrinks, too. Scales are rounded, so that
 later runs on the same machine mostly do the same work.
 """
 

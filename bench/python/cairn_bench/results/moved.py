@@ -11,7 +11,7 @@ PAGE_CACHE, UNKNOWN = "page cache", "as the program does"
 
 @dataclasses.dataclass(frozen=True)
 class Medium:
-    """What holds the data of a system while a kernel runs."""
+    """The medium that holds the data of a system while a kernel runs."""
 
     in_memory: bool  # a file system that is memory
     volatile: bool  # gone without power

@@ -301,7 +301,8 @@ class Runner:
         }
 
     def _run(self, words, own, mpi, ranks, directory, number, reader=None, watched=tuple):
-        """What records of both kinds have in common. reader: of the output, else a kernel's.
+        """Runs a command; returns the keys of both kinds of records. reader: of the output, else a
+        kernel's.
         watched: returns directories whose files in memory count."""
         started = store.now()
 

@@ -64,7 +64,7 @@ class System:
 
     @property
     def memory_before_write(self):
-        """What its writes meet."""
+        """The kind of memory that its writes meet: used, new or the page cache."""
         return before_write.met(self.given, space.in_memory(self.medium))
 
     def pool_size(self, cell):
